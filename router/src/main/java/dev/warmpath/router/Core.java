@@ -110,6 +110,7 @@ final class Core implements AutoCloseable {
             recording.events());
     this.streams = new EventStreams(ingest);
     this.membership = membership(environment);
+    this.bodies = new BodyParser(config.limits().jsonDepth(), CacheSizes.of(config).bodyBytes());
     this.parity = parity(environment);
     this.remote =
         config.tokenizing().asksEngines()
@@ -120,7 +121,6 @@ final class Core implements AutoCloseable {
                     fleet,
                     models::adapterOf,
                     new EngineDates(running, models::modelOf, environment.clock()),
-                    trees,
                     budget.renderedBytes(),
                     environment.nanoClock(),
                     metrics.registry()))
@@ -136,7 +136,6 @@ final class Core implements AutoCloseable {
                 environment.nanoClock(), environment.random(), metrics, listeners()));
     this.configured = new ConfiguredModels(models);
     configured.apply(config, config, dispatcher);
-    this.bodies = new BodyParser(config.limits().jsonDepth(), CacheSizes.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
       fleet.onRemoval(this::removed);
@@ -226,6 +225,7 @@ final class Core implements AutoCloseable {
                 fleet,
                 tokenizers,
                 models::modelOf,
+                bodies,
                 trees,
                 budget.comparedBytes(),
                 environment.nanoClock()))

@@ -272,7 +272,7 @@ public final class RouterProcess implements AutoCloseable {
 
   /** A request's prompt on each engine that may get it. */
   public List<EngineChain> chains(RequestKind kind, byte[] body) {
-    return core.dispatcher().chains(core.prompts().readNow(kind, body).prepare(RoutingHints.NONE));
+    return core.dispatcher().chains(core.prompts().readNow(kind, body, RoutingHints.NONE));
   }
 
   /** How full the heap is. */

@@ -7,7 +7,6 @@ import dev.warmpath.router.console.KeptDecision;
 import dev.warmpath.router.fleet.dispatch.Explanation;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
-import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.Score;
@@ -48,22 +47,20 @@ final class ExplainReport {
 
   static ObjectNode of(
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session, Detail detail) {
-    ReadRequest read = admin.prompts().readNow(kind, body);
-    Explanation explanation =
-        explain(admin, read.prepare(new RoutingHints(session, 0, null)), detail);
+    PreparedRequest read = admin.prompts().readNow(kind, body, new RoutingHints(session, 0, null));
+    Explanation explanation = explain(admin, read, detail);
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());
     ObjectNode prompt = prompt(root, explanation);
-    if (read.prompt() instanceof PromptResult.Inexact inexact && !inexact.detail().isEmpty()) {
+    if (read.prompt().result() instanceof PromptResult.Inexact inexact
+        && !inexact.detail().isEmpty()) {
       prompt.put("detail", inexact.detail());
     }
     choice(root, explanation, detail);
     if (detail.blocks()) {
-      int[] ids =
-          read.prompt() instanceof PromptResult.Tokens tokens
-              ? tokens.first(Integer.MAX_VALUE)
-              : null;
+      PromptResult.Tokens tokens = read.prompt().tokens();
+      int[] ids = tokens == null ? null : tokens.first(Integer.MAX_VALUE);
       new ExplainedBlocks(ids, tokenizer(admin, read.model())).write(root, explanation);
     }
     return root;

@@ -2,6 +2,9 @@ package dev.warmpath.router.prompt;
 
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
@@ -23,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * The threads that read prompts, so that event loops do not. At most a configured number of prompts
  * wait for them. A body whose prompt finds no place, is too long or takes too long goes to one more
  * thread, which looks through it once for everything but the prompt; as many bodies wait for that.
- * One more is answered {@link ReadRequest#UNREADABLE}.
+ * One more is answered null: not even its model is known.
  *
  * <p>Thread-safe.
  */
@@ -38,16 +41,22 @@ public final class PromptPool implements AutoCloseable {
   public final class Ticket {
     private final byte[] body;
     private final @Nullable String contentType;
-    private final Consumer<ReadRequest> done;
+    private final RoutingHints hints;
+    private final Consumer<@Nullable ReadRequest> done;
     private final AtomicBoolean promptWanted = new AtomicBoolean(true);
     private final AtomicBoolean settled = new AtomicBoolean();
     private @Nullable Thread reading;
     private volatile @Nullable Runnable queuedRead;
     private volatile @Nullable Runnable queuedScan;
 
-    private Ticket(byte[] body, @Nullable String contentType, Consumer<ReadRequest> done) {
+    private Ticket(
+        byte[] body,
+        @Nullable String contentType,
+        RoutingHints hints,
+        Consumer<@Nullable ReadRequest> done) {
       this.body = body;
       this.contentType = contentType;
+      this.hints = hints;
       this.done = done;
     }
 
@@ -102,16 +111,16 @@ public final class PromptPool implements AutoCloseable {
       try {
         scanner.execute(place);
       } catch (RejectedExecutionException e) {
-        answer(ReadRequest.UNREADABLE);
+        answer(null);
       }
     }
 
-    private ReadRequest withoutPrompt(@Nullable FallbackCause cause) {
+    private @Nullable ReadRequest withoutPrompt(@Nullable FallbackCause cause) {
       try {
-        return reader.readWithoutPrompt(body, contentType, cause);
+        return reader.readWithoutPrompt(body, contentType, hints, cause);
       } catch (RuntimeException | Error e) {
         LOG.error("reading a body failed, bodyBytes={}", body.length, e);
-        return ReadRequest.UNREADABLE;
+        return null;
       }
     }
 
@@ -139,24 +148,38 @@ public final class PromptPool implements AutoCloseable {
       if (!begin()) {
         return;
       }
-      ReadRequest result;
+      TreeRoom.Share share = trees().share();
+      boolean isAsked = false;
       try {
-        result = attempt(kind);
+        ReadRequest result = attempt(kind, share);
+        if (result != null && promptWanted.get() && !settled.get()) {
+          watch.read(kind, body, result);
+          isAsked = askElsewhere(kind, result, share);
+          if (!isAsked) {
+            answerRead(result);
+          }
+        }
       } finally {
-        end();
+        if (!isAsked) {
+          share.close();
+        }
       }
-      if (result == null || !promptWanted.get() || settled.get()) {
-        return;
-      }
-      watch.read(kind, body, result);
+    }
+
+    /** Whether somebody is asked for the prompt: the answer, and its tree's end, come then. */
+    private boolean askElsewhere(RequestKind kind, ReadRequest result, TreeRoom.Share share) {
       CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
       if (asked == null) {
-        answerRead(result);
-      } else {
-        CompletableFuture<?> unused =
-            asked.whenComplete(
-                (found, failure) -> answerRead(found == null ? result : result.with(found)));
+        return false;
       }
+      CompletableFuture<?> unused =
+          asked.whenComplete((found, failure) -> {
+            try (share) {
+              answerRead(
+                  found == null ? result : result.with(result.request().with(Prompt.of(found))));
+            }
+          });
+      return true;
     }
 
     private void answerRead(ReadRequest result) {
@@ -165,21 +188,23 @@ public final class PromptPool implements AutoCloseable {
       }
     }
 
-    private void answer(ReadRequest result) {
+    private void answer(@Nullable ReadRequest result) {
       if (settled.compareAndSet(false, true)) {
         done.accept(result);
       }
     }
 
     /** Null if the prompt was given up meanwhile. */
-    private @Nullable ReadRequest attempt(RequestKind kind) {
+    private @Nullable ReadRequest attempt(RequestKind kind, TreeRoom.Share share) {
       try {
-        return reader.read(kind, body);
+        return reader.read(kind, body, hints, share);
       } catch (CancellationException e) {
         giveUp(FallbackCause.DEADLINE);
       } catch (RuntimeException | VirtualMachineError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
         giveUp(FallbackCause.FAILURE);
+      } finally {
+        end();
       }
       return null;
     }
@@ -223,9 +248,12 @@ public final class PromptPool implements AutoCloseable {
   /**
    * Reads the prompt in {@code body}; the answer is given at most once, on any thread, and without
    * the prompt if the body is too long or the queue is full.
+   *
+   * @param hints what the request's headers say
    */
-  public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
-    Ticket ticket = new Ticket(body, null, done);
+  public Ticket read(
+      RequestKind kind, byte[] body, RoutingHints hints, Consumer<@Nullable ReadRequest> done) {
+    Ticket ticket = new Ticket(body, null, hints, done);
     if (body.length > longestBytes) {
       ticket.giveUp(FallbackCause.TOO_LONG);
       return ticket;
@@ -240,8 +268,11 @@ public final class PromptPool implements AutoCloseable {
    * @param contentType the request's, or null: JSON
    */
   public Ticket readWithoutPrompt(
-      byte[] body, @Nullable String contentType, Consumer<ReadRequest> done) {
-    Ticket ticket = new Ticket(body, contentType, done);
+      byte[] body,
+      @Nullable String contentType,
+      RoutingHints hints,
+      Consumer<@Nullable ReadRequest> done) {
+    Ticket ticket = new Ticket(body, contentType, hints, done);
     ticket.scan(null);
     return ticket;
   }
@@ -250,21 +281,22 @@ public final class PromptPool implements AutoCloseable {
    * Reads the prompt on the caller's thread, and waits for an engine if one has to be asked, just
    * as a request would.
    */
-  public ReadRequest readNow(RequestKind kind, byte[] body) {
+  public PreparedRequest readNow(RequestKind kind, byte[] body, RoutingHints hints) {
     if (body.length > longestBytes) {
-      return reader.readWithoutPrompt(body, null, FallbackCause.TOO_LONG);
+      return reader.readWithoutPrompt(body, null, hints, FallbackCause.TOO_LONG).request();
     }
-    ReadRequest result = reader.read(kind, body);
-    CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
-    if (asked == null) {
-      return result;
+    try (TreeRoom.Share share = trees().share()) {
+      ReadRequest result = reader.read(kind, body, hints, share);
+      CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
+      PromptResult found =
+          asked == null
+              ? null
+              : asked
+                  .completeOnTimeout(null, deadlineMs, TimeUnit.MILLISECONDS)
+                  .exceptionally(failure -> null)
+                  .join();
+      return found == null ? result.request() : result.request().with(Prompt.of(found));
     }
-    PromptResult found =
-        asked
-            .completeOnTimeout(null, deadlineMs, TimeUnit.MILLISECONDS)
-            .exceptionally(failure -> null)
-            .join();
-    return found == null ? result : result.with(found);
   }
 
   /** What a body says besides its prompt, on the caller's thread. */

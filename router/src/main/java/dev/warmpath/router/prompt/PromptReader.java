@@ -2,16 +2,18 @@ package dev.warmpath.router.prompt;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.prompt.body.BodyParser;
+import dev.warmpath.router.prompt.body.NamedModels;
 import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.io.IOException;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class PromptReader {
+
+  private static final String PREVIOUS_RESPONSE = "previous_response_id";
 
   private final Tokenizers tokenizers;
   private final BodyParser bodies;
@@ -56,32 +60,37 @@ public final class PromptReader {
     return trees;
   }
 
-  /** Reads the body whole. */
-  public ReadRequest read(RequestKind kind, byte[] body) {
-    try (TreeRoom.Share share = trees.share()) {
-      return read(kind, body, share);
+  /**
+   * Reads the body whole.
+   *
+   * @param hints what the request's headers say, which goes before the body
+   * @param share pays for the tree and what is made of it, until it is closed
+   */
+  ReadRequest read(RequestKind kind, byte[] body, RoutingHints hints, TreeRoom.Share share) {
+    try {
+      NamedModels models = new NamedModels();
+      if (parse(body, share, models) instanceof ObjectNode tree) {
+        PromptResult prompt = prompt(kind, tree);
+        boolean known = prompt instanceof PromptResult.Tokens;
+        int estimate = known ? 0 : BodyFields.estimatedTokens(tree);
+        PreparedRequest request = request(tree, prompt, estimate, hints);
+        return new ReadRequest(request, text(tree, PREVIOUS_RESPONSE), models.names(), tree);
+      }
+      return readWithoutPrompt(body, null, hints, FallbackCause.BAD_JSON);
     } catch (TreeRoom.FullException e) {
-      return readWithoutPrompt(body, null, FallbackCause.NO_MEMORY);
+      return readWithoutPrompt(body, null, hints, FallbackCause.NO_MEMORY);
     }
   }
 
-  private ReadRequest read(RequestKind kind, byte[] body, TreeRoom.Share share) {
-    if (!(parse(body, share) instanceof ObjectNode request)) {
-      return readWithoutPrompt(body, null, FallbackCause.BAD_JSON);
+  private PromptResult prompt(RequestKind kind, ObjectNode tree) {
+    Tokenizers.Choice choice = tokenizers.choose(model(tree));
+    if (choice == null) {
+      return PromptResult.Inexact.of(FallbackCause.NO_TOKENIZER);
     }
-    Tokenizers.Choice choice = tokenizers.choose(model(request));
-    ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
-    if (choice == null || tokenizer == null) {
-      FallbackCause cause = choice == null ? FallbackCause.NO_TOKENIZER : choice.local().absent();
-      return of(request, PromptResult.Inexact.of(cause), estimate(body));
-    }
-    PromptResult prompt = tokenizer.prompt(kind, request, choice.loraName());
-    boolean known = prompt instanceof PromptResult.Tokens;
-    return of(request, prompt, known ? 0 : estimate(body));
-  }
-
-  private static int estimate(byte[] body) {
-    return BodyFields.of(body).estimatedTokens();
+    ModelTokenizer tokenizer = choice.local().tokenizer();
+    return tokenizer == null
+        ? PromptResult.Inexact.of(choice.local().absent())
+        : tokenizer.prompt(kind, tree, choice.loraName());
   }
 
   /**
@@ -90,23 +99,16 @@ public final class PromptReader {
    * @param contentType the request's, or null: JSON
    * @param cause why the prompt is not read; null if there is none to be read
    */
-  public ReadRequest readWithoutPrompt(
-      byte[] body, @Nullable String contentType, @Nullable FallbackCause cause) {
+  ReadRequest readWithoutPrompt(
+      byte[] body,
+      @Nullable String contentType,
+      RoutingHints hints,
+      @Nullable FallbackCause cause) {
     BodyFields found = BodyFields.of(body, contentType);
     PromptResult prompt = cause == null ? null : PromptResult.Inexact.of(cause);
-    return of(found.fields(), prompt, found.estimatedTokens());
-  }
-
-  /**
-   * All models that a body may be read to name, those of the router's own aliases by their usual
-   * names; none if it cannot be read.
-   *
-   * @param contentType the request's, or null: JSON
-   */
-  public Set<String> models(byte[] body, @Nullable String contentType) {
-    Set<String> models = new LinkedHashSet<>();
-    BodyFields.of(body, contentType).models().forEach(name -> models.add(modelOf(name)));
-    return models;
+    PreparedRequest request = request(found.fields(), prompt, found.estimatedTokens(), hints);
+    String previous = text(found.fields(), PREVIOUS_RESPONSE);
+    return new ReadRequest(request, previous, found.models(), null);
   }
 
   /** The model that a name in a request means. */
@@ -119,21 +121,22 @@ public final class PromptReader {
     return name == null ? null : modelOf.apply(name);
   }
 
-  private ReadRequest of(ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens) {
-    String session = text(fields, "session_id");
-    return new ReadRequest(
+  private PreparedRequest request(
+      ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, RoutingHints hints) {
+    String session = hints.session() == null ? text(fields, "session_id") : hints.session();
+    return new PreparedRequest(
         model(fields),
-        prompt,
+        Prompt.of(prompt),
         session == null ? text(fields, "user") : session,
         BodyFields.isStreamed(fields),
         estimatedTokens,
-        text(fields, "previous_response_id"),
-        true);
+        hints.priority(),
+        hints.client());
   }
 
-  private @Nullable JsonNode parse(byte[] body, TreeRoom.Share share) {
+  private @Nullable JsonNode parse(byte[] body, TreeRoom.Share share, NamedModels models) {
     try {
-      return bodies.parse(body, share);
+      return bodies.parse(body, share, models);
     } catch (IOException e) {
       return null;
     }

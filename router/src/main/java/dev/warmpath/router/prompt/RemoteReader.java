@@ -17,7 +17,8 @@ public interface RemoteReader {
   RemoteReader NONE = (kind, body, local) -> null;
 
   /**
-   * The prompt of {@code body}, of which {@code local} was read here.
+   * The prompt of {@code body}, of which {@code local} was read here; its tree may be used until
+   * the future is completed.
    *
    * @return null where there is no need, or nobody to ask; else a prompt, or null in the end, soon
    */

@@ -479,35 +479,34 @@ final class Exchange {
     List<String> types = request.headers().getAll(HttpHeaders.CONTENT_TYPE);
     String contentType = types.isEmpty() ? null : String.join(", ", types);
     byte[] whole = body.whole();
-    Consumer<ReadRequest> read = found -> decide(found, hints, whole, contentType);
+    Consumer<@Nullable ReadRequest> read = found -> decide(found, whole);
     RequestKind kind = route.kind();
     ticket =
         kind == null || BodyFields.isForm(contentType)
-            ? proxy.prompts().readWithoutPrompt(whole, contentType, read)
-            : proxy.prompts().read(kind, whole, read);
+            ? proxy.prompts().readWithoutPrompt(whole, contentType, hints, read)
+            : proxy.prompts().read(kind, whole, hints, read);
   }
 
   /**
    * Judges a request that was read by its client's quota, and asks for an engine. Called once on a
    * thread of the prompt pool; what throws here ends the exchange too.
    */
-  private void decide(
-      ReadRequest found, RoutingHints hints, byte[] whole, @Nullable String contentType) {
+  private void decide(@Nullable ReadRequest read, byte[] whole) {
     try {
-      ReadRequest read = route.computes() ? found : found.withoutWork();
-      String stored = keepsResponses() ? read.previousResponse() : storedId;
-      PreparedRequest request = read.prepare(hints);
-      if (stored != null) {
-        request = request.only(proxy.admission().responses().replica(stored));
+      if (read == null) {
+        ApiError refusal = ApiError.overloaded("too many bodies wait to be read");
+        loop.context.runOnContext(guarded(v -> reject(refusal)));
+        return;
       }
-      ApiError refusal = refusal(read, request, stored, () -> models(whole, contentType));
+      String stored = keepsResponses() ? read.previousResponse() : storedId;
+      PreparedRequest request = toDispatch(read.request(), stored);
+      ApiError refusal = refusal(read, request, stored);
       BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
       boolean hides = mayHideTransfers(whole);
       DispatchResult placed = ask(request, refusal);
-      PreparedRequest asked = request;
       loop.context.runOnContext(
           guarded(v -> {
-            prepared = asked;
+            prepared = request;
             hidesTransfers = hides;
             decided(pieces, refusal, placed);
           }));
@@ -516,8 +515,10 @@ final class Exchange {
     }
   }
 
-  private Set<String> models(byte[] whole, @Nullable String contentType) {
-    return proxy.prompts().reader().models(whole, contentType);
+  /** The request as it is dispatched: a stored response may be at one replica alone. */
+  private PreparedRequest toDispatch(PreparedRequest read, @Nullable String stored) {
+    PreparedRequest request = route.computes() ? read : read.withoutWork();
+    return stored == null ? request : request.only(proxy.admission().responses().replica(stored));
   }
 
   /**
@@ -525,17 +526,15 @@ final class Exchange {
    * may a response go on from it.
    */
   private @Nullable ApiError refusal(
-      ReadRequest read,
-      PreparedRequest request,
-      @Nullable String stored,
-      Supplier<Set<String>> models) {
-    if (!read.readable()) {
-      return ApiError.overloaded("too many bodies wait to be read");
-    }
+      ReadRequest read, PreparedRequest request, @Nullable String stored) {
     if (stored != null && !proxy.admission().responses().isOf(stored, quota.name())) {
       return ApiError.responseNotFound();
     }
-    return storedId != null ? quota.refusal(request) : quota.refusal(request, models);
+    return storedId != null ? quota.refusal(request) : quota.refusal(request, () -> models(read));
+  }
+
+  private List<String> models(ReadRequest read) {
+    return read.models().stream().map(proxy.prompts().reader()::modelOf).toList();
   }
 
   /** A client that sends such parameters knows the engines, as a sidecar of them does. */

@@ -4,7 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.body.BodyParser;
+import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
@@ -32,11 +35,11 @@ class PromptPoolTest {
   @Test
   void readsModelSessionAndPrompt() {
     try (ModelTokenizer tokenizer = ModelTokenizer.embedded()) {
-      ReadRequest read = reader(tokenizer).read(RequestKind.COMPLETION, BODY);
+      PreparedRequest read = read(reader(tokenizer), RequestKind.COMPLETION, BODY);
       assertThat(read.model()).isEqualTo("m");
       assertThat(read.sessionKey()).isEqualTo("u");
-      assertThat(read.fallback()).isNull();
-      assertThat(read.prompt()).isInstanceOf(PromptResult.Tokens.class);
+      assertThat(read.prompt().fallback()).isNull();
+      assertThat(read.prompt().result()).isInstanceOf(PromptResult.Tokens.class);
     }
   }
 
@@ -46,11 +49,12 @@ class PromptPoolTest {
       Tokenizers tokenizers =
           new Tokenizers(
               models(Map.of("m", tokenizer)), model -> model.equals("lora") ? "m" : null);
-      ReadRequest read =
-          new PromptReader(tokenizers, bodies(64))
-              .read(
-                  RequestKind.COMPLETION, "{\"model\":\"lora\",\"prompt\":\"a\"}".getBytes(UTF_8));
-      assertThat(((PromptResult.Tokens) read.prompt()).keys().loraName()).isEqualTo("lora");
+      PreparedRequest read =
+          read(
+              new PromptReader(tokenizers, bodies(64)),
+              RequestKind.COMPLETION,
+              "{\"model\":\"lora\",\"prompt\":\"a\"}".getBytes(UTF_8));
+      assertThat(read.prompt().tokens().keys().loraName()).isEqualTo("lora");
       assertThat(tokenizers.choose("other")).isNull();
       assertThat(tokenizers.choose(null)).isNotNull();
     }
@@ -75,11 +79,11 @@ class PromptPoolTest {
   void saysWhyNothingWasRead() {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
-    assertThat(reader.read(RequestKind.CHAT, BODY).fallback())
+    assertThat(read(reader, RequestKind.CHAT, BODY).prompt().fallback())
         .isEqualTo(FallbackCause.NO_TOKENIZER);
-    assertThat(reader.read(RequestKind.CHAT, BODY).model()).isEqualTo("m");
+    assertThat(read(reader, RequestKind.CHAT, BODY).model()).isEqualTo("m");
     for (String bad : List.of("", "[]", "{", "{\"a\":" + "[".repeat(17) + "]".repeat(17) + "}")) {
-      assertThat(reader.read(RequestKind.CHAT, bad.getBytes(UTF_8)).fallback())
+      assertThat(read(reader, RequestKind.CHAT, bad.getBytes(UTF_8)).prompt().fallback())
           .isEqualTo(FallbackCause.BAD_JSON);
     }
   }
@@ -99,8 +103,8 @@ class PromptPoolTest {
           }
         };
     PromptReader reader = new PromptReader(new Tokenizers(loading, model -> null), bodies(16));
-    ReadRequest read = reader.read(RequestKind.COMPLETION, BODY);
-    assertThat(read.fallback()).isEqualTo(FallbackCause.LOADING);
+    PreparedRequest read = read(reader, RequestKind.COMPLETION, BODY);
+    assertThat(read.prompt().fallback()).isEqualTo(FallbackCause.LOADING);
     assertThat(read.model()).isEqualTo("m");
     assertThat(read.sessionKey()).isEqualTo("u");
   }
@@ -129,25 +133,28 @@ class PromptPoolTest {
             new Tokenizing(1, 1, 100, 1_000, true, "never", 0),
             Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
-      PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
+      PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
       waitUntilTaken(pool);
-      pool.read(RequestKind.CHAT, BODY, second::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, second::complete);
       assertThat(pool.waiting()).isEqualTo(1);
       CompletableFuture<ReadRequest> third = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, third::complete);
+      assertThat(
+              third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.QUEUE_FULL);
-      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).model()).isEqualTo("m");
+      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().model())
+          .isEqualTo("m");
       running.giveUp(FallbackCause.DEADLINE);
       running.giveUp(FallbackCause.DEADLINE);
       block.countDown();
-      assertThat(second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+      assertThat(
+              second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.NO_TOKENIZER);
       Rig.until(() -> !first.isEmpty());
       assertThat(first)
           .singleElement()
-          .extracting(ReadRequest::fallback)
+          .extracting(read -> read.request().prompt().fallback())
           .isEqualTo(FallbackCause.DEADLINE);
     }
   }
@@ -168,16 +175,17 @@ class PromptPoolTest {
             new Tokenizing(1, 2, 100, 1_000, true, "never", 0),
             Thread::new)) {
       CompletableFuture<ReadRequest> answered = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, answered::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, answered::complete);
       waitUntilTaken(pool);
-      PromptPool.Ticket dropped = pool.read(RequestKind.CHAT, BODY, read -> {});
-      PromptPool.Ticket late = pool.read(RequestKind.CHAT, BODY, read -> {});
+      PromptPool.Ticket dropped = pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, read -> {});
+      PromptPool.Ticket late = pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, read -> {});
       assertThat(pool.waiting()).isEqualTo(2);
       dropped.drop();
       late.giveUp(FallbackCause.DEADLINE);
       assertThat(pool.waiting()).isZero();
       block.countDown();
-      assertThat(answered.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).model()).isEqualTo("m");
+      assertThat(answered.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().model())
+          .isEqualTo("m");
     }
   }
 
@@ -209,14 +217,17 @@ class PromptPoolTest {
             new Tokenizing(1, 4, 100, 1_000, true, "never", 0),
             Thread::new)) {
       CompletableFuture<ReadRequest> first = new CompletableFuture<>();
-      PromptPool.Ticket ticket = pool.read(RequestKind.CHAT, BODY, first::complete);
+      PromptPool.Ticket ticket =
+          pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, first::complete);
       reading.await();
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, second::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, second::complete);
       ticket.giveUp(FallbackCause.DEADLINE);
-      assertThat(first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+      assertThat(
+              first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.DEADLINE);
-      assertThat(second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+      assertThat(
+              second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.NO_TOKENIZER);
       assertThat(calls).as("each prompt").hasValue(2);
     }
@@ -257,8 +268,9 @@ class PromptPoolTest {
             })) {
       for (int i = 0; i < 2; i++) {
         CompletableFuture<ReadRequest> read = new CompletableFuture<>();
-        pool.read(RequestKind.CHAT, BODY, read::complete);
-        causes.add(read.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback());
+        pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, read::complete);
+        causes.add(
+            read.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback());
       }
     }
     assertThat(threads).as("threads that it took").hasValueLessThanOrEqualTo(2);
@@ -283,23 +295,26 @@ class PromptPoolTest {
           pool.read(
               RequestKind.CHAT,
               BODY,
+              RoutingHints.NONE,
               read -> {
                 blocked.countDown();
                 waitFor(block);
                 first.complete(read);
               });
       blocked.await();
-      pool.read(RequestKind.CHAT, BODY, second::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, second::complete);
       assertThat(pool.scansWaiting()).isEqualTo(1);
-      pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).readable()).isFalse();
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, third::complete);
+      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isNull();
       assertThat(given.giveUp(FallbackCause.DEADLINE))
           .as("its prompt was given up before")
           .isFalse();
       block.countDown();
-      assertThat(first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+      assertThat(
+              first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.TOO_LONG);
-      assertThat(second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+      assertThat(
+              second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.TOO_LONG);
     }
   }
@@ -313,9 +328,8 @@ class PromptPoolTest {
   void anyBytesAreReadWithoutAnException(@ForAll byte[] bytes) {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
-    assertThat(reader.read(RequestKind.CHAT, bytes).fallback()).isNotNull();
-    assertThat(reader.readWithoutPrompt(bytes, null, FallbackCause.DEADLINE).fallback())
-        .isEqualTo(FallbackCause.DEADLINE);
+    assertThat(read(reader, RequestKind.CHAT, bytes).prompt().fallback()).isNotNull();
+    assertThat(withoutPrompt(reader, bytes).prompt().fallback()).isEqualTo(FallbackCause.DEADLINE);
   }
 
   private static BodyParser bodies(int depthLimit) {
@@ -345,7 +359,19 @@ class PromptPoolTest {
   }
 
   private static String model(PromptReader reader, String body) {
-    return reader.readWithoutPrompt(body.getBytes(UTF_8), null, FallbackCause.DEADLINE).model();
+    return withoutPrompt(reader, body.getBytes(UTF_8)).model();
+  }
+
+  private static PreparedRequest withoutPrompt(PromptReader reader, byte[] body) {
+    return reader
+        .readWithoutPrompt(body, null, RoutingHints.NONE, FallbackCause.DEADLINE)
+        .request();
+  }
+
+  private static PreparedRequest read(PromptReader reader, RequestKind kind, byte[] body) {
+    try (TreeRoom.Share share = reader.trees().share()) {
+      return reader.read(kind, body, RoutingHints.NONE, share).request();
+    }
   }
 
   private static void waitUntilTaken(PromptPool pool) {
@@ -371,10 +397,10 @@ class PromptPoolTest {
                 new Tokenizing(1, 1, 100, 10, true, "never", 0),
                 Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
-      pool.read(RequestKind.COMPLETION, BODY, answer::complete);
+      pool.read(RequestKind.COMPLETION, BODY, RoutingHints.NONE, answer::complete);
       ReadRequest read = answer.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      assertThat(read.fallback()).isEqualTo(FallbackCause.TOO_LONG);
-      assertThat(read.model()).isEqualTo("m");
+      assertThat(read.request().prompt().fallback()).isEqualTo(FallbackCause.TOO_LONG);
+      assertThat(read.request().model()).isEqualTo("m");
     }
   }
 }

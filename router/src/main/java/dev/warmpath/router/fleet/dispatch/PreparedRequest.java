@@ -41,6 +41,18 @@ public record PreparedRequest(
     this(model, prompt, sessionKey, streamed, estimatedTokens, priority, client, null);
   }
 
+  /** The same with a prompt that was found out elsewhere. */
+  public PreparedRequest with(Prompt found) {
+    return new PreparedRequest(
+        model, found, sessionKey, streamed, estimatedTokens, priority, client, onlyReplica);
+  }
+
+  /** The same for an engine that computes nothing for it. */
+  public PreparedRequest withoutWork() {
+    return new PreparedRequest(
+        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplica);
+  }
+
   /** The same for one replica, or for any if {@code replica} is null. */
   public PreparedRequest only(@Nullable String replica) {
     return new PreparedRequest(

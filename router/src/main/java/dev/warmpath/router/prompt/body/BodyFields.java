@@ -6,15 +6,18 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.core.util.JsonParserDelegate;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a body, JSON or a form, says besides its prompt, and about how long that is: found in one
- * pass that builds nothing of the prompt.
+ * pass that builds nothing of the prompt. So is read what has no prompt, or none that there is time
+ * or room for; all else is parsed, once, by {@link BodyParser}.
  *
  * <p>Immutable.
  *
@@ -84,6 +87,45 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
     return NOTHING;
   }
 
+  /**
+   * How long the prompt of a body that was parsed may be: as above, and shorter only where a text
+   * is written with escapes.
+   */
+  public static int estimatedTokens(ObjectNode body) {
+    long tokens = 0;
+    for (Map.Entry<String, JsonNode> field : body.properties()) {
+      String name = field.getKey();
+      JsonNode value = field.getValue();
+      boolean isPrompt = !NAMES.contains(name) && !name.equals(STREAM) && !NamedModels.isOne(name);
+      if (isPrompt && !value.isNumber()) {
+        tokens += weight(value);
+      }
+    }
+    return (int) Math.min(tokens, Integer.MAX_VALUE);
+  }
+
+  /** Tokens of a value; its depth is bounded by the parser. */
+  private static long weight(JsonNode value) {
+    if (value.isTextual()) {
+      String text = value.textValue();
+      return text.startsWith("data:") ? 0 : utf8Bytes(text) / BYTES_PER_TOKEN;
+    }
+    long tokens = value.isNumber() ? 1 : 0;
+    for (JsonNode child : value) {
+      tokens += weight(child);
+    }
+    return tokens;
+  }
+
+  private static long utf8Bytes(String text) {
+    long bytes = text.length();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      bytes += c < 0x80 ? 0 : c < 0x800 || Character.isSurrogate(c) ? 1 : 2;
+    }
+    return bytes;
+  }
+
   /** Whether a body of this type is a form, which has no prompt. */
   public static boolean isForm(@Nullable String contentType) {
     return FormBody.isForm(contentType);
@@ -137,7 +179,7 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
         keep(parser, fields, name);
       }
       if (namesModel) {
-        addModels(parser, name, models);
+        models.read(name, parser);
       }
       if (isKept || namesModel) {
         parser.skipChildren();
@@ -149,25 +191,6 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
       throw new IOException("the body ends early");
     }
     return (int) Math.min(tokens, Integer.MAX_VALUE);
-  }
-
-  /**
-   * Adds what the value here names; a list, as of an adapter for each prompt, has texts or null.
-   */
-  private static void addModels(JsonParser parser, String name, NamedModels models)
-      throws IOException {
-    switch (parser.currentToken()) {
-      case VALUE_NULL -> {}
-      case VALUE_STRING -> models.add(name, parser.getText());
-      case START_ARRAY -> {
-        models.addList(name);
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
-          addModels(parser, name, models);
-          parser.skipChildren();
-        }
-      }
-      default -> models.add(name, null);
-    }
   }
 
   private static void keep(JsonParser parser, ObjectNode fields, String name) throws IOException {

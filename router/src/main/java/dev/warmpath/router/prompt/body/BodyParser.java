@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
 import java.io.IOException;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -53,35 +54,47 @@ public final class BodyParser {
     return parse(body, UNBOUNDED.share());
   }
 
+  /** The same of a body whose models are known. */
+  public JsonNode parse(byte[] body, TreeRoom.Share share) throws IOException {
+    return parse(body, share, new NamedModels());
+  }
+
   /**
    * The body's first value; a missing node if there is none.
    *
    * @param share pays for its nodes and for what is made of them
+   * @param models gets all that an object names: of a field given twice the tree has but one
    * @throws TreeRoom.FullException if there is no room for them
    */
-  public JsonNode parse(byte[] body, TreeRoom.Share share) throws IOException {
+  public JsonNode parse(byte[] body, TreeRoom.Share share, NamedModels models) throws IOException {
     ObjectReader reader = share.reader(json, body);
-    if (!bodies.takes(body)) {
-      parsedBytes.add(body.length);
-      return reader.readTree(body);
-    }
     try {
-      return read(reader, body);
+      return bodies.takes(body) ? read(reader, body, models) : readAnew(reader, body, models);
     } catch (IOException e) {
       parsedBytes.add(body.length);
-      return reader.readTree(body); // one that reads piece by piece words some failures otherwise
+      JsonNode unused = reader.readTree(body); // fails as well, and in Jackson's own words
+      throw e;
     }
   }
 
-  private JsonNode read(ObjectReader reader, byte[] body) throws IOException {
+  private JsonNode readAnew(ObjectReader reader, byte[] body, NamedModels models)
+      throws IOException {
+    BodyReading reading = BodyReading.whole(reader, models, body, false);
+    JsonNode result = reading == null ? reader.readTree(body) : reading.result();
+    parsedBytes.add(body.length);
+    return result;
+  }
+
+  private JsonNode read(ObjectReader reader, byte[] body, NamedModels models) throws IOException {
     long[] fingers = KnownBodies.fingers(body);
     KnownBody known = bodies.find(fingers);
     int shared = known == null ? 0 : known.shared(body);
     if (known == null || shared == 0) {
+      BodyReading whole = BodyReading.whole(reader, models, body, true);
       parsedBytes.add(body.length);
-      return remembered(fingers, body, BodyReading.whole(reader, body), null);
+      return remembered(fingers, body, Objects.requireNonNull(whole), null);
     }
-    BodyReading reading = BodyReading.continued(reader, known, shared, body);
+    BodyReading reading = BodyReading.continued(reader, models, known, shared, body);
     knownBytes.add(known.start(shared));
     parsedBytes.add(body.length - known.start(shared));
     return remembered(fingers, body, reading, known.isContinuedFrom(shared) ? known : null);

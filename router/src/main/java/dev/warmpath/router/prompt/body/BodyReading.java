@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -35,40 +36,52 @@ final class BodyReading {
   private final ObjectNode result;
   private final int shift;
   private final Messages messages;
+  private final NamedModels models;
   private @Nullable ObjectNode before;
+  private final NamedModels modelsBefore = new NamedModels();
   private String name = "";
 
-  private BodyReading(ObjectReader json) {
+  private BodyReading(ObjectReader json, NamedModels models) {
     this.json = json;
+    this.models = models;
     this.result = (ObjectNode) json.createObjectNode();
     this.messages = new Messages();
     this.shift = 0;
   }
 
-  private BodyReading(ObjectReader json, KnownBody known, int shared, int shift) {
+  private BodyReading(
+      ObjectReader json, NamedModels models, KnownBody known, int shared, int shift) {
     this.json = json;
+    this.models = models;
+    this.models.copy(known.modelsBefore());
     this.result = (ObjectNode) json.createObjectNode();
     this.result.setAll(known.before());
     this.messages = known.messages().first(shared);
     this.shift = shift;
   }
 
-  /** Reads a body that begins an object. */
-  static BodyReading whole(ObjectReader json, byte[] body) throws IOException {
-    BodyReading reading = new BodyReading(json);
-    reading.read(body);
-    return reading;
+  /**
+   * Reads a body; null if it begins no object.
+   *
+   * @param models gets those that it names
+   * @param remembers whether {@link #known} is asked
+   */
+  static @Nullable BodyReading whole(
+      ObjectReader json, NamedModels models, byte[] body, boolean remembers) throws IOException {
+    BodyReading reading = new BodyReading(json, models);
+    return reading.read(body, remembers) ? reading : null;
   }
 
   /** Reads a body whose first messages are known. */
-  static BodyReading continued(ObjectReader json, KnownBody known, int shared, byte[] body)
+  static BodyReading continued(
+      ObjectReader json, NamedModels models, KnownBody known, int shared, byte[] body)
       throws IOException {
     byte[] head = ("{\"" + known.name() + "\":[").getBytes(UTF_8);
     int from = known.start(shared);
     byte[] rest = Arrays.copyOf(head, head.length + body.length - from);
     System.arraycopy(body, from, rest, head.length, body.length - from);
-    BodyReading reading = new BodyReading(json, known, shared, from - head.length);
-    reading.read(rest);
+    BodyReading reading = new BodyReading(json, models, known, shared, from - head.length);
+    boolean unused = reading.read(rest, true);
     return reading;
   }
 
@@ -80,20 +93,37 @@ final class BodyReading {
   @Nullable KnownBody known(byte[] body) {
     return before == null || messages.count() < 2
         ? null
-        : new KnownBody(body, before, name, messages);
+        : new KnownBody(body, before, modelsBefore, name, messages);
   }
 
-  private void read(byte[] bytes) throws IOException {
+  private boolean read(byte[] bytes, boolean remembers) throws IOException {
     try (JsonParser parser = json.createParser(bytes)) {
-      parser.nextToken();
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return false;
+      }
       while (parser.nextToken() == JsonToken.FIELD_NAME) {
         String field = parser.currentName();
         boolean isList = parser.nextToken() == JsonToken.START_ARRAY && LISTS.contains(field);
-        if (isList && before == null) {
+        if (isList && remembers && before == null) {
           readMessages(parser, field);
         } else {
-          result.set(field, json.readTree(parser));
+          readField(parser, field);
         }
+      }
+      return true;
+    }
+  }
+
+  private void readField(JsonParser parser, String field) throws IOException {
+    boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
+    JsonNode value = isText ? result.textNode(parser.getText()) : json.readTree(parser);
+    result.set(field, value);
+    if (isText && NamedModels.isOne(field)) {
+      models.add(field, value.textValue());
+    } else if (NamedModels.isOne(field)) {
+      try (JsonParser again = value.traverse()) {
+        again.nextToken();
+        models.read(field, again);
       }
     }
   }
@@ -101,6 +131,7 @@ final class BodyReading {
   private void readMessages(JsonParser parser, String field) throws IOException {
     name = field;
     before = ((ObjectNode) json.createObjectNode()).setAll(result);
+    modelsBefore.copy(models);
     while (parser.nextToken() != JsonToken.END_ARRAY) {
       long start = parser.currentTokenLocation().getByteOffset();
       messages.add(json.readTree(parser), Math.toIntExact(start + shift));

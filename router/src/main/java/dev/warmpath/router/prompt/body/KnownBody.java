@@ -15,6 +15,7 @@ final class KnownBody {
 
   private final byte[] bytes;
   private final ObjectNode before;
+  private final NamedModels modelsBefore;
   private final String name;
   private final Messages messages;
   private final long weight;
@@ -23,14 +24,22 @@ final class KnownBody {
    * A body of these parts.
    *
    * @param before the fields before the list, of which nobody may change any
+   * @param modelsBefore that they name, not to be changed either
    * @param name the field that the list stands in
    */
-  KnownBody(byte[] bytes, ObjectNode before, String name, Messages messages) {
+  KnownBody(
+      byte[] bytes, ObjectNode before, NamedModels modelsBefore, String name, Messages messages) {
     this.bytes = bytes;
     this.before = before;
+    this.modelsBefore = modelsBefore;
     this.name = name;
     this.messages = messages;
-    this.weight = BODY_BYTES + bytes.length + NodeBytes.of(before) + messages.weight();
+    this.weight =
+        BODY_BYTES
+            + bytes.length
+            + NodeBytes.of(before)
+            + modelsBefore.weight()
+            + messages.weight();
   }
 
   /**
@@ -57,6 +66,10 @@ final class KnownBody {
 
   ObjectNode before() {
     return before;
+  }
+
+  NamedModels modelsBefore() {
+    return modelsBefore;
   }
 
   String name() {

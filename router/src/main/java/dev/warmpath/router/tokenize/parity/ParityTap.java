@@ -24,11 +24,9 @@ final class ParityTap implements DispatchListener {
   @Override
   public void assigned(
       PreparedRequest request, String policy, String reason, Assignment assignment) {
-    if (request.prompt().result() != null) {
-      Body body = bodies.take(request.prompt().result());
-      if (body != null) {
-        bodies.put(assignment, body);
-      }
+    Body body = bodies.take(request.prompt());
+    if (body != null) {
+      bodies.put(assignment, body);
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.warmpath.router.tokenize.parity;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
@@ -8,6 +7,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TokenizerStatus;
@@ -51,8 +51,15 @@ import org.slf4j.LoggerFactory;
  */
 public final class ParityWatch implements BodyWatch, AutoCloseable {
 
+  /*
+   * A body that is compared is parsed once more, then. To keep the tree of its first parse instead
+   * would hold up to MOST_WAITING trees, and one for each request under way, until engines have
+   * answered: each ten times its body or more, taken from the room in which clients' prompts are
+   * read. The bytes are bounded by bodiesBytes, and of a long chat the parser still knows all
+   * messages but the last.
+   */
+
   private static final Logger LOG = LoggerFactory.getLogger(ParityWatch.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final int MOST_WAITING = 16;
   private static final int LONGEST_BODY_BYTES = 1 << 20;
   private static final int EQUAL_TO_LEAVE = 20;
@@ -72,6 +79,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
       Fleet fleet,
       LoadedTokenizers tokenizers,
       Function<@Nullable String, @Nullable String> modelOf,
+      BodyParser parser,
       TreeRoom trees,
       long bodiesBytes,
       LongSupplier nanoClock) {}
@@ -263,13 +271,14 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   /** Keeps the body while the request is under way, and now and then compares it. */
   @Override
   public void read(RequestKind kind, byte[] body, ReadRequest read) {
-    String model = body.length > LONGEST_BODY_BYTES ? null : sources.modelOf().apply(read.model());
+    boolean isOne = read.tree() != null && body.length <= LONGEST_BODY_BYTES;
+    String model = isOne ? sources.modelOf().apply(read.request().model()) : null;
     if (model == null) {
       return;
     }
     Body kept = new Body(model, kind, body);
-    if (read.prompt() != null) {
-      bodies.put(read.prompt(), kept);
+    if (read.request().prompt().comparable()) {
+      bodies.put(read.request().prompt(), kept);
     }
     if (sampleIsDue(model)) {
       enqueue(kept, null, "sample");
@@ -309,7 +318,9 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
           model == null || model.tokenizer() == null
               ? null
               : new Question(
-                  model.tokenizer(), body.kind(), (ObjectNode) share.parse(JSON, body.bytes()));
+                  model.tokenizer(),
+                  body.kind(),
+                  (ObjectNode) sources.parser().parse(body.bytes(), share));
       Replica replica =
           given != null || question == null
               ? given

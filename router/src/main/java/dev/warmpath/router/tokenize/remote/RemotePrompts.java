@@ -1,6 +1,5 @@
 package dev.warmpath.router.tokenize.remote;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
@@ -8,7 +7,6 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.RemoteReader;
-import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
@@ -46,7 +44,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemotePrompts implements RemoteReader, AutoCloseable {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final int ANSWER_BYTES = 16 << 20;
 
   /** As many prompts may be rendered by one replica at a time. */
@@ -77,7 +74,6 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
       Fleet fleet,
       Function<String, @Nullable String> adapterOf,
       EngineDates dates,
-      TreeRoom trees,
       long cacheBytes,
       LongSupplier nanoClock,
       MeterRegistry meters) {}
@@ -132,41 +128,20 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
   public @Nullable CompletableFuture<@Nullable PromptResult> ask(
       RequestKind kind, byte[] body, ReadRequest local) {
     String path = RenderCall.path(kind);
-    if (path == null || !isNeeded(local)) {
+    FallbackCause cause = local.request().prompt().fallback();
+    ObjectNode tree = local.tree();
+    if (path == null || tree == null || cause == null || !ASKED.contains(cause)) {
       return null;
     }
-    TreeRoom.Share share = sources.trees().share();
-    CompletableFuture<@Nullable PromptResult> asked = null;
-    try {
-      asked = ask(kind, path, body, local, share);
-      return asked;
-    } catch (IOException | TreeRoom.FullException e) {
-      return null;
-    } finally {
-      if (asked == null) {
-        share.close();
-      }
-    }
-  }
-
-  private @Nullable CompletableFuture<@Nullable PromptResult> ask(
-      RequestKind kind, String path, byte[] body, ReadRequest local, TreeRoom.Share share)
-      throws IOException {
-    if (!(share.parse(JSON, body) instanceof ObjectNode request)) {
-      return null;
-    }
-    String model = local.model();
+    String model = local.request().model();
     String adapter = model == null ? null : sources.adapterOf().apply(model);
     LocalDate date = sources.dates().of(model);
     BigInteger key = date == null ? null : PromptCache.key(path, date, body);
-    CompletableFuture<@Nullable PromptResult> asked =
-        ask(path, new Asked(kind, request, key, adapter));
-    return asked == null ? null : asked.whenComplete((found, failure) -> share.close());
-  }
-
-  private static boolean isNeeded(ReadRequest local) {
-    FallbackCause cause = local.fallback();
-    return cause != null && ASKED.contains(cause);
+    try {
+      return ask(path, new Asked(kind, tree, key, adapter));
+    } catch (IOException e) {
+      return null;
+    }
   }
 
   private @Nullable CompletableFuture<@Nullable PromptResult> ask(String path, Asked asked)

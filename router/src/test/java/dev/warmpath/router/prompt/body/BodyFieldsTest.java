@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,21 @@ class BodyFieldsTest {
     assertThat(of("{\"prompt\":[1,2,3,4,5]}").estimatedTokens()).isEqualTo(5);
     String chat = "{\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]}";
     assertThat(of(chat).estimatedTokens()).isBetween(1_000, 1_010);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{\"model\":\"mmmmmmmmmmmm\",\"n\":7,\"lora_path\":[\"aaaaaaaa\"]}",
+        "{\"prompt\":\"xxxxxxxxxxxxxxxxxx\"}",
+        "{\"prompt\":[1,2.5,[3,null,true]],\"user\":\"uuuuuuuuuuuuu\"}",
+        "{\"messages\":[{\"content\":\"\u00e9\u4e2d\ud83d\ude00aaa\"},{\"url\":\"data:aaaaaaaaaaaaaa\"}]}"
+      })
+  void whatWasParsedIsEstimatedAlike(String body) throws Exception {
+    ObjectNode tree = (ObjectNode) new ObjectMapper().readTree(body);
+    int most = of(body).estimatedTokens();
+    assertThat(BodyFields.estimatedTokens(tree)).isBetween(most - 1, most);
   }
 
   @Test

@@ -122,6 +122,17 @@ class BodyParserTest {
     assertSame((first + ",\"messages\":null}").getBytes(UTF_8));
   }
 
+  /** Of a key's models, the tree alone would show the last. */
+  @Test
+  void allModelsOfABodyThatGoesOnAreNamed() {
+    String turn =
+        "{\"model\":\"a\",\"lora_id\":[\"l\"],\"model\":\"b\",\"messages\":[" + SYSTEM + ",1";
+    for (String end : List.of("]}", ",2]}", ",2],\"model\":\"c\"}", ",2],\"lora_path\":null}")) {
+      assertSame((turn + end).getBytes(UTF_8));
+    }
+    assertThat(parser.counts().knownBytes()).isGreaterThan(9_000);
+  }
+
   @Test
   void otherEncodingsAreParsedWhole() {
     byte[] body = ("{\"messages\":[" + SYSTEM + ",1,2]}").getBytes(UTF_16LE);
@@ -161,9 +172,11 @@ class BodyParserTest {
       expected = e.getClass() + " " + e.getMessage();
     }
     String given;
-    try {
-      JsonNode node = parser.parse(body);
+    try (TreeRoom.Share share = new TreeRoom(Long.MAX_VALUE).share()) {
+      NamedModels models = new NamedModels();
+      JsonNode node = parser.parse(body, share, models);
       given = node.getNodeType() + " " + node;
+      assertThat(models.names()).as("models").isEqualTo(BodyFields.of(body).models());
     } catch (IOException e) {
       given = e.getClass() + " " + e.getMessage();
     }
