@@ -18,8 +18,8 @@ import dev.warmpath.router.members.HostRules;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.members.ReplicaCheck;
 import dev.warmpath.router.members.ReplicaSource;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
-import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
@@ -60,6 +60,7 @@ final class Core implements AutoCloseable {
   private final TreeRoom trees;
   private final Supplier<RouterConfig> running;
   private final HostRules hosts;
+  private final LongSupplier nanoClock;
   private final Metrics metrics;
   private final Upstreams upstreams;
   private final Fleet fleet = new Fleet();
@@ -93,6 +94,7 @@ final class Core implements AutoCloseable {
     this.budget = MemoryBudget.of(config);
     this.trees = new TreeRoom(budget.treeBytes());
     this.hosts = new HostRules(config.fleet().hostPatterns());
+    this.nanoClock = environment.nanoClock();
     this.metrics = metrics;
     this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
@@ -386,13 +388,24 @@ final class Core implements AutoCloseable {
     return index;
   }
 
-  /** Where metrics find how snapshots and recovery stand. */
-  MemoryCollector.Sources memory(LongSupplier nanoClock) {
-    return new MemoryCollector.Sources(
-        () -> snapshotKeeper == null ? SnapshotStatus.NONE : snapshotKeeper.status(),
-        restored::refused,
-        restored.recovery(),
-        nanoClock);
+  /** How everything here stands, for a scrape. */
+  void collect(MetricValues to) {
+    dispatcher.collect(to);
+    streams.collect(to, fleet, index);
+    prompts.collect(to);
+    bodies.collect(to);
+    tokenizers.collect(to);
+    if (parity != null) {
+      parity.collect(to);
+    }
+    if (remote != null) {
+      remote.collect(to);
+    }
+    recording.collect(to);
+    SnapshotStatus snapshots =
+        snapshotKeeper == null ? SnapshotStatus.NONE : snapshotKeeper.status();
+    snapshots.collect(to, nanoClock.getAsLong());
+    restored.collect(to);
   }
 
   /** What is written down of requests. */

@@ -7,21 +7,29 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.RingFill;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexTotals;
+import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineEvents;
+import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -201,5 +209,65 @@ public final class EventStreams implements EngineEvents {
     }
     boolean atMost = engine.trust() == Trust.EXACT && upperBounds.contains(replica.name());
     return atMost ? engine.with(Trust.SUSPECT) : engine;
+  }
+
+  /** How the index and the streams stand, for a scrape. */
+  void collect(MetricValues to, Fleet fleet, KvIndex index) {
+    IndexTotals totals = index.totals();
+    to.add(Metric.INDEX_BYTES, totals.bytes());
+    to.add(Metric.INDEX_MAX_BYTES, totals.maxBytes());
+    to.add(Metric.INDEX_EVICTED_BLOCKS_TOTAL, totals.evictedBlocks());
+    to.add(Metric.INDEX_READ_RETRIES_TOTAL, totals.readRetries());
+    to.add(Metric.INDEX_UNANSWERED_QUERIES_TOTAL, totals.unansweredQueries());
+    to.add(Metric.INDEX_WRITER_STALLED_SECONDS, ingest.writerStalledSeconds());
+    to.add(Metric.EVENT_VISIBLE_SECONDS, ingest.visibleTimes());
+    to.add(Metric.REPLAYS_RUNNING, ingest.replaysRunning());
+    Set<String> severalRanks =
+        fleet.replicas().stream()
+            .filter(replica -> replica.ranks() > 1)
+            .map(Replica::name)
+            .collect(Collectors.toSet());
+    for (EngineStatus stream : ingest.status()) {
+      EngineId id = stream.id();
+      boolean ranked = severalRanks.contains(id.replica());
+      String engine = ranked ? id.replica() + "/" + id.dpRank() : id.replica();
+      collect(to, stream, engine);
+      collect(to, index, engine, stream.slot());
+    }
+  }
+
+  private static void collect(MetricValues to, EngineStatus stream, String engine) {
+    for (Trust trust : Trust.values()) {
+      String label = trust.name().toLowerCase(Locale.ROOT);
+      to.add(Metric.EVENT_TRUST, stream.trust() == trust ? 1 : 0, engine, label);
+    }
+    to.add(Metric.EVENT_TRUST_SINCE_SECONDS, stream.since().toEpochMilli() / 1e3, engine);
+    to.add(Metric.LAYOUT_MISMATCH, stream.layoutMismatch() != null ? 1 : 0, engine);
+    to.add(Metric.EVENT_HASH_SCHEME, 1, engine, stream.hashScheme());
+    to.add(Metric.EVENT_LAG_SECONDS, stream.lagSeconds(), engine);
+    to.add(Metric.EVENT_SEQUENCE, stream.lastSequence(), engine);
+    RingFill ring = stream.ring();
+    to.add(Metric.EVENT_RING_MESSAGES, ring.messages(), engine);
+    to.add(Metric.EVENT_RING_BYTES, ring.bytes(), engine);
+    to.add(Metric.EVENT_SOCKET_BYTES, stream.socketBytes(), engine);
+    to.add(Metric.EVENT_RING_SHARE, (double) ring.messages() / ring.maxMessages(), engine);
+    to.add(Metric.EVENT_RING_COMMANDS, ring.commands(), engine);
+    to.add(Metric.EVENT_BUFFERED_BATCHES, stream.bufferedBatches(), engine);
+    stream
+        .counters()
+        .forEach((what, count) -> to.add(Metric.EVENT_STREAM_TOTAL, count, engine, what));
+  }
+
+  private static void collect(MetricValues to, KvIndex index, String engine, int slot) {
+    KvIndex.EngineStats held;
+    try {
+      held = index.stats(slot);
+    } catch (IllegalArgumentException e) {
+      return; // it left the fleet between two looks
+    }
+    to.add(Metric.INDEX_BLOCKS, held.heldBlocks(), engine, "held");
+    to.add(Metric.INDEX_BLOCKS, held.namedBlocks(), engine, "named");
+    to.add(Metric.INDEX_BLOCKS, held.orphanBlocks(), engine, "orphans");
+    to.add(Metric.INDEX_BLOCKS, held.suspendedBlocks(), engine, "suspended");
   }
 }

@@ -2,10 +2,10 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.StreamTap;
-import dev.warmpath.router.capture.CaptureStatus;
 import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.requestlog.RequestLog;
 import dev.warmpath.router.trace.Tracing;
 import java.io.IOException;
@@ -13,8 +13,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,13 +104,19 @@ record Recording(
     return capture == null ? List.of() : capture.requests();
   }
 
-  /** Where metrics find how the capture stands, if there is one. */
-  Optional<Supplier<CaptureStatus>> captured() {
-    return Optional.ofNullable(capture).map(recording -> recording::status);
+  /** How it stands, for a scrape. */
+  void collect(MetricValues to) {
+    if (capture != null) {
+      capture.collect(to);
+    }
+    logs().forEach((name, log) -> log.collect(to, name));
+    if (tracing != null) {
+      tracing.collect(to);
+    }
   }
 
   /** The logs of requests that there are, by their names in metrics. */
-  Map<String, RequestLog> logs() {
+  private Map<String, RequestLog> logs() {
     Map<String, RequestLog> logs = new LinkedHashMap<>();
     logs.computeIfAbsent("decision", name -> decisions);
     logs.computeIfAbsent("access", name -> accessLog);

@@ -16,13 +16,8 @@ import dev.warmpath.router.health.FleetWatch;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
-import dev.warmpath.router.observe.DiscoveryMetrics;
-import dev.warmpath.router.observe.FileMetrics;
-import dev.warmpath.router.observe.FleetCollector;
-import dev.warmpath.router.observe.MemoryCollector;
-import dev.warmpath.router.observe.SecurityCollector;
-import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.AcceptTransport;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
@@ -40,7 +35,6 @@ import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.tokenize.TokenizerStatus;
-import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
 import dev.warmpath.tokenizer.RequestKind;
@@ -130,7 +124,7 @@ public final class RouterProcess implements AutoCloseable {
     this.console = newConsole(metrics, environment);
     core.dispatcher().keepScores(config.admin().decisionsKept() > 0);
     this.admin = new AdminVerticle(adminContext(security.admin()));
-    measure(metrics, security, environment);
+    metrics.add(to -> collect(to, security));
     try {
       deploy(environment);
     } catch (StartException e) {
@@ -151,30 +145,17 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private void measure(Metrics metrics, PortSecurity security, Environment environment) {
-    metrics.add(collector()::collect);
-    metrics.add(new SecurityCollector(files, security.keys(), security.certificates())::collect);
-    metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
-    metrics.add(
-        new TokenizerCollector(
-                core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote())
-            ::collect);
-    metrics.add(to -> to.add(Metric.CONSOLE_LISTENERS, admin.listeners()));
-    metrics.add(console::collect);
-    metrics.add(to ->
-        core.membership()
-            .sources()
-            .forEach(source -> DiscoveryMetrics.source(to, source.status())));
-    core.recording()
-        .captured()
-        .ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
-    core.recording()
-        .logs()
-        .forEach((name, log) -> metrics.add(to -> FileMetrics.log(to, name, log.status())));
-    Tracing tracing = core.recording().tracing();
-    if (tracing != null) {
-      metrics.add(to -> FileMetrics.traces(to, tracing));
+  private void collect(MetricValues to, PortSecurity security) {
+    admission.collect(to);
+    core.collect(to);
+    core.membership().sources().forEach(source -> source.collect(to));
+    console.collect(to);
+    to.add(Metric.CONSOLE_LISTENERS, admin.listeners());
+    if (security.keys() != null) {
+      security.keys().collect(to);
     }
+    files.collect(to);
+    security.certificates().forEach(tls -> tls.collect(to));
   }
 
   private Console newConsole(Metrics metrics, Environment environment) {
@@ -454,21 +435,6 @@ public final class RouterProcess implements AutoCloseable {
         core.models(),
         console,
         files::status);
-  }
-
-  private FleetCollector collector() {
-    return new FleetCollector(
-        new FleetCollector.Sources(
-            core.fleet(),
-            core.dispatcher(),
-            core.ingest()::status,
-            core.ingest().visibleTimes(),
-            core.ingest()::replaysRunning,
-            core.index(),
-            core.ingest()::writerStalledSeconds,
-            admission,
-            core.prompts(),
-            running().tokenizing().queue()));
   }
 
   private static String shown(String host, int port) {

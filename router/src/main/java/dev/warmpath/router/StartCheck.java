@@ -112,9 +112,10 @@ public final class StartCheck {
   }
 
   private static void tracing(RouterConfig config) {
-    try (Tracing tracing = Tracing.begin(config.tracing())) {
+    try {
+      Tracing tracing = Tracing.begin(config.tracing());
       if (tracing != null) {
-        tracing.exported();
+        tracing.close();
       }
     } catch (IOException | IllegalArgumentException e) {
       throw new StartException("tracing: " + e, e);

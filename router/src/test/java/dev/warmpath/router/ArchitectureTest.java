@@ -108,7 +108,6 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "dev.warmpath.router.proxy..",
               "dev.warmpath.router.admin..",
-              "dev.warmpath.router.observe..",
               "dev.warmpath.router.config..",
               "dev.warmpath.router.cli..",
               "dev.warmpath.simulator..");

@@ -2,6 +2,8 @@ package dev.warmpath.router.auth;
 
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.YamlReader;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.watch.FileWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -110,5 +112,19 @@ public final class ApiKeys {
   /** The clients now. */
   public Collection<Client> clients() {
     return clients.values();
+  }
+
+  /** What each client has used, for a scrape. */
+  public void collect(MetricValues to) {
+    for (Client client : clients()) {
+      String name = client.name();
+      Client.Counts counts = client.counts();
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.admitted(), name, "admitted");
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyRequests(), name, "too_many_requests");
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyTokens(), name, "too_many_tokens");
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.modelForbidden(), name, "model_forbidden");
+      to.add(Metric.CLIENT_TOKENS_TOTAL, counts.promptTokens(), name, "prompt");
+      to.add(Metric.CLIENT_TOKENS_TOTAL, counts.answerTokens(), name, "answer");
+    }
   }
 }

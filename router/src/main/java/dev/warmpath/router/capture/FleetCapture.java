@@ -7,6 +7,8 @@ import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
 import dev.warmpath.eventingest.follow.StreamTap;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,9 +122,17 @@ public final class FleetCapture implements AutoCloseable {
         : List.of();
   }
 
-  public CaptureStatus status() {
-    return new CaptureStatus(
-        writer.written(), queue.dropped(), queue.bytes(), maxQueueBytes(), writer.isFailing());
+  /** How the capture stands, for a scrape. */
+  public void collect(MetricValues to) {
+    writer
+        .written()
+        .forEach((kind, count) -> to.add(Metric.CAPTURE_RECORDS_TOTAL, count, kind.label()));
+    queue
+        .dropped()
+        .forEach((kind, count) -> to.add(Metric.CAPTURE_DROPPED_TOTAL, count, kind.label()));
+    to.add(Metric.CAPTURE_QUEUE_BYTES, queue.bytes());
+    to.add(Metric.CAPTURE_QUEUE_SHARE, (double) queue.bytes() / maxQueueBytes());
+    to.add(Metric.CAPTURE_FAILING, writer.isFailing() ? 1 : 0);
   }
 
   /** Writes what waits, for some seconds at most, and ends. */

@@ -1,5 +1,7 @@
 package dev.warmpath.router.fleet;
 
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -427,6 +429,18 @@ public final class Replica {
 
   void left() {
     gone = true;
+  }
+
+  /**
+   * How it stands, for a scrape.
+   *
+   * @param most requests that any replica may have in flight
+   */
+  public void collect(MetricValues to, int most) {
+    to.add(Metric.REPLICA_UP, health == Health.UP ? 1 : 0, name);
+    to.add(Metric.REPLICA_DRAINING, draining ? 1 : 0, name);
+    to.add(Metric.REPLICA_REQUESTS, requests(), name);
+    to.add(Metric.REPLICA_REQUESTS_LIMIT, Math.min(most, limit), name);
   }
 
   @Override

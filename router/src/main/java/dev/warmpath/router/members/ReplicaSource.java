@@ -2,6 +2,8 @@ package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
@@ -99,6 +101,15 @@ public final class ReplicaSource implements AutoCloseable {
         failures.get(),
         now == null ? 0 : now.replicas().size(),
         now == null ? 0 : now.refused().size());
+  }
+
+  /** The same for a scrape. */
+  public void collect(MetricValues to) {
+    Status now = status();
+    to.add(Metric.DISCOVERY_AGE_SECONDS, now.goodSeconds(), name);
+    to.add(Metric.DISCOVERY_FAILURES_TOTAL, now.failures(), name);
+    to.add(Metric.DISCOVERY_REPLICAS, now.replicas(), name);
+    to.add(Metric.DISCOVERY_REFUSED, now.refused(), name);
   }
 
   /**

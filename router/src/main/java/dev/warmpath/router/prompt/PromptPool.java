@@ -5,6 +5,8 @@ import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
@@ -217,6 +219,7 @@ public final class PromptPool implements AutoCloseable {
   private final ThreadPoolExecutor scanner;
   private final int longestBytes;
   private final long deadlineMs;
+  private final int waitingLimit;
 
   /**
    * A pool without prompts.
@@ -235,6 +238,7 @@ public final class PromptPool implements AutoCloseable {
     this.remote = remote;
     this.longestBytes = bounds.bodyBytes();
     this.deadlineMs = bounds.deadlineMs();
+    this.waitingLimit = bounds.queue();
     this.scanner = threads(1, bounds, factory);
     int count = bounds.threads() > 0 ? bounds.threads() : MemoryBudget.usualTokenizerThreads();
     this.threads = threads(count, bounds, factory);
@@ -317,6 +321,15 @@ public final class PromptPool implements AutoCloseable {
   /** Bodies that wait to be read without their prompt. */
   public int scansWaiting() {
     return scanner.getQueue().size();
+  }
+
+  /** How many prompts and bodies wait, for a scrape. */
+  public void collect(MetricValues to) {
+    to.add(Metric.TOKENIZER_WAITING, waiting());
+    to.add(Metric.TOKENIZER_QUEUE_LIMIT, waitingLimit);
+    to.add(Metric.BODY_SCANS_WAITING, scansWaiting());
+    to.add(Metric.PROMPT_MEMORY_BYTES, trees().bytes());
+    to.add(Metric.PROMPT_MEMORY_MAX_BYTES, trees().limitBytes());
   }
 
   @Override

@@ -3,6 +3,8 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.tls.ServerTls;
@@ -57,7 +59,27 @@ public record ProxyContext(
       RetryBudget retries,
       StoredResponses responses,
       @Nullable ApiKeys keys,
-      @Nullable ServerTls tls) {}
+      @Nullable ServerTls tls) {
+
+    /** How full everything is, for a scrape. */
+    public void collect(MetricValues to) {
+      to.add(Metric.REQUESTS_SERVING, lifecycle.serving());
+      to.add(Metric.REQUESTS_LIMIT, lifecycle.limit());
+      to.add(Metric.REQUEST_BODIES_BYTES, bodies.bytes());
+      to.add(Metric.REQUEST_BODIES_MAX_BYTES, bodies.limitBytes());
+      to.add(Metric.HEAP_USED_SHARE, heap.share());
+      to.add(Metric.RETRIES_LEFT, retries.left());
+      to.add(Metric.STORED_RESPONSES, responses.count());
+      to.add(Metric.STORED_RESPONSES_LIMIT, responses.limit());
+      to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.found(), "found");
+      to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.unknown(), "unknown");
+      to.add(Metric.CONNECTIONS, connections.open());
+      to.add(Metric.CONNECTIONS_LIMIT, connections.limit());
+      for (Connections.Closed reason : Connections.Closed.values()) {
+        to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.closed(reason), reason.label());
+      }
+    }
+  }
 
   /**
    * Whether a client's credentials go to a replica.

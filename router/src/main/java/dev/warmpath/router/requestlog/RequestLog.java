@@ -1,13 +1,14 @@
 package dev.warmpath.router.requestlog;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,26 +33,6 @@ public final class RequestLog implements AutoCloseable {
     /** The name in metrics. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
-  /**
-   * The log's state.
-   *
-   * @param written records that reached the system
-   * @param fileBytes of all its files
-   * @param queuedBytes of records that wait
-   * @param queueBytes that may wait
-   */
-  public record Status(
-      long written,
-      Map<DropCause, Long> dropped,
-      long fileBytes,
-      long queuedBytes,
-      long queueBytes) {
-
-    public Status {
-      dropped = Map.copyOf(dropped);
     }
   }
 
@@ -112,9 +93,19 @@ public final class RequestLog implements AutoCloseable {
     queue.offer(new Waiting(arrivedMillis, decision, decision.bytes()));
   }
 
-  public Status status() {
-    return new Status(
-        writer.written(), queue.dropped(), files.bytes(), queue.bytes(), queue.maxBytes());
+  /**
+   * How the log stands, for a scrape.
+   *
+   * @param name {@code decision} or {@code access}
+   */
+  public void collect(MetricValues to, String name) {
+    to.add(Metric.REQUEST_LOG_RECORDS_TOTAL, writer.written(), name);
+    queue
+        .dropped()
+        .forEach((cause, n) -> to.add(Metric.REQUEST_LOG_DROPPED_TOTAL, n, name, cause.label()));
+    to.add(Metric.REQUEST_LOG_BYTES, files.bytes(), name);
+    to.add(Metric.REQUEST_LOG_QUEUE_BYTES, queue.bytes(), name);
+    to.add(Metric.REQUEST_LOG_QUEUE_MAX_BYTES, queue.maxBytes(), name);
   }
 
   /** Writes what waits, for some seconds at most, and ends. */

@@ -13,6 +13,8 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -144,6 +146,22 @@ public final class RestoredState {
   public void leaveDirectory() {
     if (directory != null) {
       directory.close();
+    }
+  }
+
+  /** What was refused, and how far the recovery has come, for a scrape. */
+  public void collect(MetricValues to) {
+    Map<Reason, Integer> counts = refused;
+    for (Reason reason : Reason.values()) {
+      to.add(Metric.SNAPSHOTS_REFUSED_TOTAL, counts.getOrDefault(reason, 0), reason.label());
+    }
+    Recovery.Report report = recovery.report();
+    if (report.begun()) {
+      report
+          .engines()
+          .forEach((fate, count) -> to.add(Metric.RECOVERY_ENGINES, count, fate.label()));
+      to.add(Metric.RECOVERY_SHARE, report.share());
+      to.add(Metric.RECOVERY_SECONDS, report.seconds());
     }
   }
 

@@ -1,5 +1,8 @@
 package dev.warmpath.router.snapshot;
 
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
+
 /**
  * What a process has written so far.
  *
@@ -25,5 +28,17 @@ public record SnapshotStatus(
   SnapshotStatus failed(long pauseNanos) {
     double pause = pauseNanos < 0 ? pauseSeconds : pauseNanos / 1e9;
     return new SnapshotStatus(written, failed + 1, atNanos, bytes, writeSeconds, pause);
+  }
+
+  /** The same for a scrape at this time. */
+  public void collect(MetricValues to, long nowNanos) {
+    to.add(Metric.SNAPSHOT_WRITES_TOTAL, written, "written");
+    to.add(Metric.SNAPSHOT_WRITES_TOTAL, failed, "failed");
+    to.add(Metric.SNAPSHOT_PAUSE_SECONDS, pauseSeconds);
+    if (written > 0) {
+      to.add(Metric.SNAPSHOT_AGE_SECONDS, (nowNanos - atNanos) / 1e9);
+      to.add(Metric.SNAPSHOT_BYTES, bytes);
+      to.add(Metric.SNAPSHOT_WRITE_SECONDS, writeSeconds);
+    }
   }
 }

@@ -1,6 +1,8 @@
 package dev.warmpath.router.tls;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ClientAuth;
@@ -100,5 +102,10 @@ public final class ServerTls {
   /** When the certificate that is shown ends. */
   public Instant expires() {
     return shown.expires;
+  }
+
+  /** When the certificate expires, for a scrape. */
+  public void collect(MetricValues to) {
+    to.add(Metric.CERTIFICATE_EXPIRY_SECONDS, shown.expires.getEpochSecond(), name);
   }
 }

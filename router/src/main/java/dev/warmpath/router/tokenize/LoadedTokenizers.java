@@ -4,6 +4,8 @@ import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.tokenize.TokenizerSlot.Content;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
@@ -13,6 +15,8 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
+import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
+import dev.warmpath.tokenizer.encode.cache.LayerCounts;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.util.Collections;
 import java.util.Comparator;
@@ -407,6 +411,40 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   }
 
   /** Ends loading and closes what was loaded; a load that still runs closes its own. */
+  /** How each model's tokenizer stands, for a scrape. */
+  public void collect(MetricValues to) {
+    for (TokenizerStatus model : status()) {
+      String name = model.model();
+      boolean ready = model.state() == TokenizerStatus.State.READY;
+      to.add(Metric.TOKENIZER_READY, ready ? 1 : 0, name);
+      to.add(Metric.TOKENIZER_LOAD_FAILURES_TOTAL, model.failures(), name);
+      to.add(Metric.TOKENIZER_QUARANTINED, model.quarantined() ? 1 : 0, name);
+      TokenizerStatus.Download download = model.download();
+      to.add(Metric.TOKENIZER_DOWNLOADED_BYTES, download.bytes(), name);
+      to.add(Metric.TOKENIZER_DOWNLOAD_SIZE_BYTES, download.totalBytes(), name);
+      to.add(Metric.TOKENIZER_DOWNLOAD_RETRIES_TOTAL, download.retries(), name);
+      if (model.tokenizer() != null) {
+        collect(to, name, model.tokenizer().encodeCounts());
+      }
+    }
+  }
+
+  private static void collect(MetricValues to, String model, EncodeCounts counts) {
+    to.add(Metric.TOKENS_TOTAL, counts.prefixTokens(), model, "prefix");
+    to.add(Metric.TOKENS_TOTAL, counts.chunkTokens(), model, "chunk");
+    to.add(Metric.TOKENS_TOTAL, counts.wordTokens(), model, "word");
+    to.add(Metric.TOKENS_TOTAL, counts.nativeTokens(), model, "native");
+    collect(to, model, "prefix", counts.prefixes());
+    collect(to, model, "chunk", counts.chunks());
+    collect(to, model, "word", counts.words());
+  }
+
+  private static void collect(MetricValues to, String model, String name, LayerCounts layer) {
+    to.add(Metric.TOKENIZER_MEMORY_BYTES, layer.bytes(), model, name);
+    to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, layer.maxBytes(), model, name);
+    to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, layer.evictions(), model, name);
+  }
+
   @Override
   public void close() {
     closed = true;

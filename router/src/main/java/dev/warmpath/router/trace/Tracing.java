@@ -1,6 +1,8 @@
 package dev.warmpath.router.trace;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.watch.BoundedRead;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
@@ -121,19 +123,11 @@ public final class Tracing implements AutoCloseable {
     return span.isRecording() ? new RequestTrace(tracer, span) : null;
   }
 
-  /** Spans that the collector has taken. */
-  public long exported() {
-    return queue.exported();
-  }
-
-  /** Spans that it has not. */
-  public long failed() {
-    return queue.failed();
-  }
-
-  /** Spans for which the queue had no room. */
-  public long dropped() {
-    return queue.dropped();
+  /** What became of the spans, for a scrape. */
+  public void collect(MetricValues to) {
+    to.add(Metric.TRACE_SPANS_TOTAL, queue.exported(), "exported");
+    to.add(Metric.TRACE_SPANS_TOTAL, queue.failed(), "failed");
+    to.add(Metric.TRACE_SPANS_TOTAL, queue.dropped(), "dropped");
   }
 
   /** Sends what waits, for some seconds at most, and ends. */

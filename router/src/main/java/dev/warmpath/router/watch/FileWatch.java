@@ -1,5 +1,7 @@
 package dev.warmpath.router.watch;
 
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.watch.FileContents.Loader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -176,5 +178,14 @@ public final class FileWatch implements AutoCloseable {
   @Override
   public void close() {
     thread.shutdownNow();
+  }
+
+  /** How the files stand, for a scrape. */
+  public void collect(MetricValues to) {
+    for (WatchedFile file : status()) {
+      to.add(Metric.WATCHED_FILE_STALE, file.stale() ? 1 : 0, file.name());
+      to.add(Metric.WATCHED_FILE_CHANGES_TOTAL, file.reloads(), file.name(), "read");
+      to.add(Metric.WATCHED_FILE_CHANGES_TOTAL, file.failures(), file.name(), "failed");
+    }
   }
 }

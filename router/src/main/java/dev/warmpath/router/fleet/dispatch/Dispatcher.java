@@ -15,6 +15,7 @@ import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -462,6 +464,18 @@ public final class Dispatcher {
       }
     }
     return reports;
+  }
+
+  /** How the queue, the policies, the replicas and the engines stand, for a scrape. */
+  public void collect(MetricValues to) {
+    to.add(Metric.QUEUE_REQUESTS, queued());
+    to.add(Metric.QUEUE_LIMIT, queueLimit());
+    Map<String, Double> shares = new TreeMap<>(); // of two of one name the fuller one counts
+    policies.all().forEach(policy -> shares.merge(policy.name(), policy.memoryShare(), Math::max));
+    shares.forEach((name, share) -> to.add(Metric.POLICY_MEMORY_SHARE, share, name));
+    fleet.replicas().forEach(replica -> replica.collect(to, replicaRequests()));
+    to.add(Metric.MODELS_WITHOUT_REPLICA, fleet.modelsWithoutReplica().size());
+    report().forEach(engine -> engine.collect(to));
   }
 
   /** The engines of the fleet as it is now; those of replicas that left are let go of. */

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
@@ -113,5 +115,15 @@ public final class BodyParser {
   public Counts counts() {
     return new Counts(
         bodies.bytes(), bodies.maxBytes(), parsedBytes.sum(), knownBytes.sum(), bodies.evictions());
+  }
+
+  /** The same for a scrape. */
+  public void collect(MetricValues to) {
+    Counts counts = counts();
+    to.add(Metric.BODY_BYTES_TOTAL, counts.knownBytes(), "memory");
+    to.add(Metric.BODY_BYTES_TOTAL, counts.parsedBytes(), "parsed");
+    to.add(Metric.BODY_MEMORY_BYTES, counts.bytes());
+    to.add(Metric.BODY_MEMORY_MAX_BYTES, counts.maxBytes());
+    to.add(Metric.BODY_EVICTIONS_TOTAL, counts.evictions());
   }
 }

@@ -5,6 +5,8 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.body.BodyParser;
@@ -145,9 +147,18 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     book.retain(models);
   }
 
-  /** Part of the room for bodies of requests under way that is taken. */
-  public double bodiesShare() {
-    return (double) bodies.heldBytes() / bodies.limitBytes();
+  /** How comparisons went, for a scrape. */
+  public void collect(MetricValues to) {
+    for (TokenizerStatus model : sources.tokenizers().status()) {
+      ParityStatus checked = of(model.model());
+      if (checked != null) {
+        checked
+            .counts()
+            .forEach((result, count) ->
+                to.add(Metric.PARITY_CHECKS_TOTAL, count, model.model(), result.label()));
+      }
+    }
+    to.add(Metric.PARITY_BODIES_SHARE, (double) bodies.heldBytes() / bodies.limitBytes());
   }
 
   /** The replica's engines are other processes than before. */

@@ -5,6 +5,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -108,9 +109,9 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
     this.cache = new PromptCache(sources.cacheBytes());
   }
 
-  /** Part of the room for remembered prompts that is taken. */
-  public double memoryShare() {
-    return cache.share();
+  /** How much of the room for remembered prompts is taken, for a scrape. */
+  public void collect(MetricValues to) {
+    to.add(Metric.REMOTE_MEMORY_SHARE, cache.share());
   }
 
   /** The replica may cut prompts otherwise in its new life. */
