@@ -391,6 +391,7 @@ final class Core implements AutoCloseable {
   /** How everything here stands, for a scrape. */
   void collect(MetricValues to) {
     dispatcher.collect(to);
+    membership.collect(to);
     streams.collect(to, fleet, index);
     prompts.collect(to);
     bodies.collect(to);

@@ -148,7 +148,6 @@ public final class RouterProcess implements AutoCloseable {
   private void collect(MetricValues to, PortSecurity security) {
     admission.collect(to);
     core.collect(to);
-    core.membership().sources().forEach(source -> source.collect(to));
     console.collect(to);
     to.add(Metric.CONSOLE_LISTENERS, admin.listeners());
     if (security.keys() != null) {

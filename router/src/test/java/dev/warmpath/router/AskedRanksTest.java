@@ -100,6 +100,8 @@ class AskedRanksTest {
         return asked.size() == 2;
       });
       assertThat(asked).containsExactly("0", "1");
+      assertThat(rig.metrics())
+          .containsEntry("warmpath_replica_event_problems{replica=\"r0\"}", 0.0);
     }
   }
 
@@ -170,9 +172,12 @@ class AskedRanksTest {
 
   /** With one rank configured, a request may land on either, and so may the credit. */
   @Test
-  void ranksThatWereNotConfiguredAreCounted() {
+  void ranksThatWereNotConfiguredAreCounted() throws Exception {
     try (Rig rig = rig(first.endpoint())) {
       Rig.until(() -> rig.up() == 1 && replica(rig).ranks() == 2);
+      assertThat(rig.metrics())
+          .as("one rank too few, and none of its endpoints")
+          .containsEntry("warmpath_replica_event_problems{replica=\"r0\"}", 2.0);
       assertThat(config(rig).eventsOf(0)).isEqualTo(first.endpoint());
     }
   }

@@ -438,6 +438,7 @@ public final class Replica {
    */
   public void collect(MetricValues to, int most) {
     to.add(Metric.REPLICA_UP, health == Health.UP ? 1 : 0, name);
+    to.add(Metric.REPLICA_STUCK, stuck ? 1 : 0, name);
     to.add(Metric.REPLICA_DRAINING, draining ? 1 : 0, name);
     to.add(Metric.REPLICA_REQUESTS, requests(), name);
     to.add(Metric.REPLICA_REQUESTS_LIMIT, Math.min(most, limit), name);

@@ -7,6 +7,8 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.EventSources.Described;
 import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.members.ReplicaCheck.Verdict;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -198,7 +200,8 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   private final Environment environment;
   private final ScheduledExecutorService thread;
   private final ScheduledExecutorService lookups;
-  private Said said = new Said(Map.of(), "", Map.of()).joinedBy(CONFIGURATION).joinedBy(ADMIN);
+  private volatile Said said =
+      new Said(Map.of(), "", Map.of()).joinedBy(CONFIGURATION).joinedBy(ADMIN);
   private volatile List<ReplicaSource> sources = List.of();
 
   /** By name, in the order in which they came; a change puts another map in its place. */
@@ -676,6 +679,18 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
         .forEach(problem -> LOG.warn("replica {}: its engine {}", name, problem));
     if (problems.size() > MOST_PROBLEMS) {
       LOG.warn("replica {}: {} more of this kind", name, problems.size() - MOST_PROBLEMS);
+    }
+  }
+
+  /** How the sources stand, and in how many points what engines say is wrong, for a scrape. */
+  public void collect(MetricValues to) {
+    sources.forEach(source -> source.collect(to));
+    Map<String, Told> byEngine = said.byEngine();
+    for (Member member : members.values()) {
+      Told told = byEngine.get(member.name());
+      if (told != null && isSameEngine(told.asked(), member.named())) {
+        to.add(Metric.REPLICA_EVENT_PROBLEMS, told.problems().size(), member.name());
+      }
     }
   }
 

@@ -135,6 +135,15 @@ public enum Metric {
   REPLICA_UP(Type.GAUGE, "1 when the replica passes health checks.", "replica"),
   MODELS_WITHOUT_REPLICA(
       Type.GAUGE, "Models none of whose replicas is well: requests go to the least bad ones."),
+  REPLICA_STUCK(
+      Type.GAUGE,
+      "1 while requests wait there and nothing moves, though its health check may pass.",
+      "replica"),
+  REPLICA_EVENT_PROBLEMS(
+      Type.GAUGE,
+      "Points in which what the engine says of its ranks and events differs from the configuration"
+          + " or cannot be followed; see the log.",
+      "replica"),
   REPLICA_DRAINING(Type.GAUGE, "1 when the replica gets no new requests.", "replica"),
   REPLICA_REQUESTS(Type.GAUGE, "Requests in flight, all ranks.", "replica"),
   REPLICA_REQUESTS_LIMIT(

@@ -299,6 +299,10 @@ class FleetWatchTest {
           .containsExactly("WARN replica r0: requests wait there, and it answers none");
       assertThat(rig.up()).as("its health check passes").isEqualTo(2);
       assertThat(fleet(rig)).contains("\"stuck\":true,\"problem\":\"requests wait there");
+      assertThat(rig.metrics())
+          .containsEntry("warmpath_replica_stuck{replica=\"r0\"}", 1.0)
+          .containsEntry("warmpath_replica_stuck{replica=\"r1\"}", 0.0)
+          .containsEntry("warmpath_replica_up{replica=\"r0\"}", 1.0);
       onlyTheOther(rig, hung);
       assertThat(waiting).as("its request is left to it").isNotDone();
 
