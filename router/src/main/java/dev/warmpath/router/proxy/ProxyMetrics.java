@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -35,13 +36,15 @@ public final class ProxyMetrics {
 
   private final MeterRegistry registry;
   private final Map<String, OfPath> paths = new ConcurrentHashMap<>();
-  private final Map<String, Counter> rejections = new ConcurrentHashMap<>();
-  private final Map<String, Counter> retries = new ConcurrentHashMap<>();
+  private final Counters<String> rejections;
+  private final Counters<String> retries;
   private final Timer routing;
   private final Timer queueWait;
 
   public ProxyMetrics(MeterRegistry registry) {
     this.registry = registry;
+    this.rejections = new Counters<>(code -> Metric.REJECTED_TOTAL.counter(registry, code));
+    this.retries = new Counters<>(cause -> Metric.RETRIES_TOTAL.counter(registry, cause));
     this.routing = Metric.ROUTING_SECONDS.timer(registry);
     this.queueWait = Metric.QUEUE_WAIT_SECONDS.timer(registry);
   }
@@ -52,7 +55,10 @@ public final class ProxyMetrics {
    * @param status HTTP status that was sent, 499 if the client went before there was one
    */
   public void countEnd(Route route, int status, Ending ending, long durationNanos) {
-    OfPath path = paths.computeIfAbsent(route.path(), this::newPath);
+    OfPath path = paths.get(route.path());
+    if (path == null) {
+      path = paths.computeIfAbsent(route.path(), this::newPath);
+    }
     ended(route, path, status, ending).increment();
     path.duration.record(durationNanos, TimeUnit.NANOSECONDS);
   }
@@ -95,13 +101,11 @@ public final class ProxyMetrics {
 
   /** Another replica is tried. */
   void countRetry(String cause) {
-    retries.computeIfAbsent(cause, why -> Metric.RETRIES_TOTAL.counter(registry, why)).increment();
+    retries.of(cause).increment();
   }
 
   /** The router answered by itself. */
   public void countRejection(String code) {
-    rejections
-        .computeIfAbsent(code, error -> Metric.REJECTED_TOTAL.counter(registry, error))
-        .increment();
+    rejections.of(code).increment();
   }
 }

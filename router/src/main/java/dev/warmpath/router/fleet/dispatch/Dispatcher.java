@@ -14,6 +14,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
@@ -23,14 +24,12 @@ import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -103,8 +102,8 @@ public final class Dispatcher {
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile boolean keepsScores;
   private final WaitingRequests waiting;
-  private final Map<Cause, Counter> unassigned = new ConcurrentHashMap<>();
-  private final Map<FallbackCause, Counter> fallbacks = new ConcurrentHashMap<>();
+  private final Counters<Cause> unassigned;
+  private final Counters<FallbackCause> fallbacks;
 
   public Dispatcher(
       Fleet fleet,
@@ -123,6 +122,11 @@ public final class Dispatcher {
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(), request -> assign(request, Set.of()));
+    MeterRegistry registry = environment.metrics().registry();
+    this.unassigned =
+        new Counters<>(cause -> Metric.UNASSIGNED_TOTAL.counter(registry, cause.label()));
+    this.fallbacks =
+        new Counters<>(cause -> Metric.FALLBACKS_TOTAL.counter(registry, cause.label()));
     fleet.onRemoval(gone -> table()); // what was counted of it goes at once
   }
 
@@ -275,21 +279,13 @@ public final class Dispatcher {
   }
 
   private void countUnassigned(Cause cause) {
-    unassigned
-        .computeIfAbsent(cause, why -> Metric.UNASSIGNED_TOTAL.counter(registry(), why.label()))
-        .increment();
+    unassigned.of(cause).increment();
   }
 
   private void countFallback(FallbackCause cause) {
     if (cause != FallbackCause.NO_PROMPT) {
-      fallbacks
-          .computeIfAbsent(cause, why -> Metric.FALLBACKS_TOTAL.counter(registry(), why.label()))
-          .increment();
+      fallbacks.of(cause).increment();
     }
-  }
-
-  private MeterRegistry registry() {
-    return environment.metrics().registry();
   }
 
   private boolean fillCandidates(

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.Metrics;
 import io.micrometer.core.instrument.Counter;
@@ -42,13 +43,13 @@ public final class EngineMeters {
   private boolean gone;
   private final List<Meter> own = new ArrayList<>();
 
-  private final Map<String, Map<String, Counter>> assignments = new ConcurrentHashMap<>();
-  private final Map<Outcome, Counter> outcomes = new ConcurrentHashMap<>();
-  private final Map<String, Counter> promptTokens = new ConcurrentHashMap<>();
-  private final Map<String, Counter> cachedTokens = new ConcurrentHashMap<>();
-  private final Map<String, Counter> answerTokens = new ConcurrentHashMap<>();
-  private final Map<String, Counter> predictions = new ConcurrentHashMap<>();
-  private final Map<String, Counter> predictedTokens = new ConcurrentHashMap<>();
+  private final Map<String, Counters<String>> assignments = new ConcurrentHashMap<>();
+  private final Counters<Outcome> outcomes;
+  private final Counters<String> promptTokens;
+  private final Counters<String> cachedTokens;
+  private final Counters<String> answerTokens;
+  private final Counters<String> predictions;
+  private final Counters<String> predictedTokens;
   private volatile @Nullable DistributionDataPoint predictionErrors;
   private volatile @Nullable Counter miscounts;
   private volatile @Nullable Timer firstBytes;
@@ -59,22 +60,36 @@ public final class EngineMeters {
     this.engine = engine;
     this.metrics = metrics;
     this.registry = metrics.registry();
+    this.outcomes =
+        new Counters<>(
+            ended -> counter(Metric.OUTCOMES_TOTAL, engine, ended.name().toLowerCase(Locale.ROOT)));
+    this.promptTokens = byModel(Metric.PROMPT_TOKENS_TOTAL);
+    this.cachedTokens = byModel(Metric.CACHED_TOKENS_TOTAL);
+    this.answerTokens = byModel(Metric.ANSWER_TOKENS_TOTAL);
+    this.predictions = new Counters<>(result -> counter(Metric.PREDICTIONS_TOTAL, engine, result));
+    this.predictedTokens =
+        new Counters<>(result -> counter(Metric.PREDICTED_TOKENS_TOTAL, engine, result));
+  }
+
+  private Counters<String> byModel(Metric metric) {
+    return new Counters<>(model -> counter(metric, model, engine));
   }
 
   /** It was given a request. */
   public void countAssignment(String policy, String reason) {
-    assignments
-        .computeIfAbsent(policy, name -> new ConcurrentHashMap<>())
-        .computeIfAbsent(reason, why -> counter(Metric.ASSIGNMENTS_TOTAL, engine, policy, why))
-        .increment();
+    Counters<String> ofPolicy = assignments.get(policy);
+    if (ofPolicy == null) {
+      ofPolicy = assignments.computeIfAbsent(policy, this::byReason);
+    }
+    ofPolicy.of(reason).increment();
+  }
+
+  private Counters<String> byReason(String policy) {
+    return new Counters<>(why -> counter(Metric.ASSIGNMENTS_TOTAL, engine, policy, why));
   }
 
   public void countOutcome(Outcome outcome) {
-    outcomes
-        .computeIfAbsent(
-            outcome,
-            ended -> counter(Metric.OUTCOMES_TOTAL, engine, ended.name().toLowerCase(Locale.ROOT)))
-        .increment();
+    outcomes.of(outcome).increment();
   }
 
   /** The first byte of a good response, no comment, came this long after the request. */
@@ -104,14 +119,14 @@ public final class EngineMeters {
    */
   public void countTokens(@Nullable String model, int prompt, int cached, int answer) {
     String label = model != null && replica.models().contains(model) ? model : OTHER_MODEL;
-    countTokens(promptTokens, Metric.PROMPT_TOKENS_TOTAL, label, prompt);
-    countTokens(cachedTokens, Metric.CACHED_TOKENS_TOTAL, label, cached);
-    countTokens(answerTokens, Metric.ANSWER_TOKENS_TOTAL, label, answer);
-  }
-
-  private void countTokens(Map<String, Counter> known, Metric metric, String model, int tokens) {
-    if (tokens != ABSENT) {
-      known.computeIfAbsent(model, label -> counter(metric, label, engine)).increment(tokens);
+    if (prompt != ABSENT) {
+      promptTokens.of(label).increment(prompt);
+    }
+    if (cached != ABSENT) {
+      cachedTokens.of(label).increment(cached);
+    }
+    if (answer != ABSENT) {
+      answerTokens.of(label).increment(answer);
     }
   }
 
@@ -119,19 +134,15 @@ public final class EngineMeters {
   public void countPrediction(int predictedTokenCount, int actualTokenCount) {
     int error = predictedTokenCount - actualTokenCount;
     String result = error == 0 ? "exact" : error > 0 ? "over" : "under";
-    count(predictions, Metric.PREDICTIONS_TOTAL, result, 1);
+    predictions.of(result).increment();
     int hit = Math.min(predictedTokenCount, actualTokenCount);
-    count(predictedTokens, Metric.PREDICTED_TOKENS_TOTAL, "hit", hit);
-    count(predictedTokens, Metric.PREDICTED_TOKENS_TOTAL, "over", predictedTokenCount - hit);
-    count(predictedTokens, Metric.PREDICTED_TOKENS_TOTAL, "under", actualTokenCount - hit);
+    predictedTokens.of("hit").increment(hit);
+    predictedTokens.of("over").increment(predictedTokenCount - hit);
+    predictedTokens.of("under").increment(actualTokenCount - hit);
     DistributionDataPoint errors = predictionErrors();
     if (errors != null) {
       errors.observe(error);
     }
-  }
-
-  private void count(Map<String, Counter> known, Metric metric, String label, int amount) {
-    known.computeIfAbsent(label, value -> counter(metric, engine, value)).increment(amount);
   }
 
   private @Nullable DistributionDataPoint predictionErrors() {
