@@ -72,7 +72,7 @@ public record ConfigKey(
       }
       if (key == null
           || isNumber(component.getType()) == Double.isNaN(key.max())
-          || key.secret() && !key.standard().isEmpty()) {
+          || (key.secret() && !key.standard().isEmpty())) {
         throw new IllegalStateException("not a key: " + component);
       }
       ConfigKey made =
@@ -81,8 +81,8 @@ public record ConfigKey(
               name(component),
               component.getType(),
               key,
-              key.advanced() || ofAll != null && ofAll.advanced(),
-              key.reloadable() || ofAll != null && ofAll.reloadable(),
+              key.advanced() || (ofAll != null && ofAll.advanced()),
+              key.reloadable() || (ofAll != null && ofAll.reloadable()),
               key.namesFile());
       keys.put(made.name(), made);
       if (key.secret()) {

@@ -61,7 +61,8 @@ final class Exchange {
    *                       has its turn
    *
    *   state         holds                                        what limits its time
-   *   BODY          room for what came                           silence (request-body-ms)
+   *   BODY          room for what came, and for what a           silence (request-body-ms)
+   *                 compressed body stands for
    *   PROMPT        the body, a ticket of the prompt pool,       deadline-ms, then ten times that
    *                 whose thread runs decide()
    *   QUEUED        the body, a place in the queue               queue.timeout-ms

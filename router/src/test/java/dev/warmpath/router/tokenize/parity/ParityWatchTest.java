@@ -3,6 +3,10 @@ package dev.warmpath.router.tokenize.parity;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -31,6 +35,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class ParityWatchTest {
 
@@ -294,6 +299,32 @@ class ParityWatchTest {
       });
       assertThat(checks(rig, "equal")).isGreaterThanOrEqualTo(20);
     }
+  }
+
+  /** Nor is it an error of ours: what cannot be read was never compared. */
+  @Test
+  void whatIsNoRequestIsNoSample() throws Exception {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger log = (Logger) LoggerFactory.getLogger(ParityWatch.class);
+    lines.start();
+    log.addAppender(lines);
+    try (Rig rig =
+        rig(
+            1,
+            new Engine(body -> false),
+            tree -> tree.set("parity.sample-interval-ms", 1, "test"))) {
+      Rig.until(() -> equalProbes(rig, "m") == 14);
+      for (String body : List.of("{\"model\":", "[]", "7", "\u001f\u008b", "")) {
+        send(rig, rig.post("/v1/chat/completions", body.getBytes(UTF_8)));
+      }
+      Rig.until(() -> {
+        chat(rig);
+        return equalProbes(rig, "m") > 14;
+      });
+    } finally {
+      log.detachAppender(lines);
+    }
+    assertThat(lines.list).noneMatch(line -> line.getLevel() == Level.ERROR);
   }
 
   @Test
