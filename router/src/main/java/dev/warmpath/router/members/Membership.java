@@ -28,7 +28,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -499,46 +498,55 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   }
 
   private FleetChange commit(Map<String, Member> wanted, List<Refusal> refused) {
-    Map<String, Member> before = members;
-    Map<String, Member> next = new LinkedHashMap<>(before);
-    List<String> added = new ArrayList<>();
-    List<String> replaced = new ArrayList<>();
-    List<String> adjusted = new ArrayList<>();
-    List<String> removed = new ArrayList<>();
+    Map<String, Member> next = new LinkedHashMap<>(members);
+    List<Member> come = new ArrayList<>();
+    Map<Member, Member> replaced = new LinkedHashMap<>();
+    Map<Member, Member> adjusted = new LinkedHashMap<>();
+    List<Member> leaving = new ArrayList<>();
     wanted.forEach((name, now) -> {
       Member known = next.put(name, now);
       if (known == null) {
-        added.add(name);
+        come.add(now);
       } else if (!known.replica().equals(now.replica())) {
-        replaced.add(name);
+        replaced.put(known, now);
       } else if (isAdjusted(known, now)) {
-        adjusted.add(name);
+        adjusted.put(known, now);
       }
     });
-    long lateNanos =
-        environment.nanoClock().getAsLong()
-            + TimeUnit.MILLISECONDS.toNanos(environment.drainMillis().getAsLong());
-    before.forEach((name, known) -> {
-      if (!wanted.containsKey(name) && !known.leaving()) {
-        next.put(name, known.leavingUntil(lateNanos));
-        removed.add(name);
+    long patience = TimeUnit.MILLISECONDS.toNanos(environment.drainMillis().getAsLong());
+    long lateNanos = environment.nanoClock().getAsLong() + patience;
+    for (Member known : members.values()) {
+      if (!wanted.containsKey(known.name()) && !known.leaving()) {
+        next.put(known.name(), known.leavingUntil(lateNanos));
+        leaving.add(known);
       }
-    });
-    List<Member> come = Stream.of(added, replaced).flatMap(List::stream).map(next::get).toList();
+    }
+    FleetChange change =
+        new FleetChange(
+            names(come),
+            names(leaving),
+            names(replaced.keySet()),
+            names(adjusted.keySet()),
+            refused);
+    come.addAll(replaced.values());
     come.forEach(member ->
         environment.follower().entering(member.replica(), member.config(), member.address()));
     members = Collections.unmodifiableMap(next); // whoever finds a replica in the fleet may ask
-    environment
-        .fleet()
-        .change(
-            replaced.stream().map(name -> before.get(name).replica()).toList(),
-            come.stream().map(Member::replica).toList());
-    adjusted.forEach(name -> adjust(before.get(name), next.get(name)));
-    removed.forEach(name -> next.get(name).replica().draining(true));
-    if (!removed.isEmpty()) {
+    environment.fleet().change(replicas(replaced.keySet()), replicas(come));
+    adjusted.forEach(Membership::adjust);
+    if (!leaving.isEmpty()) {
+      leaving.forEach(member -> member.replica().draining(true));
       watch();
     }
-    return new FleetChange(added, removed, replaced, adjusted, refused);
+    return change;
+  }
+
+  private static List<String> names(Collection<Member> members) {
+    return members.stream().map(Member::name).toList();
+  }
+
+  private static List<Replica> replicas(Collection<Member> members) {
+    return members.stream().map(Member::replica).toList();
   }
 
   private static boolean isAdjusted(Member before, Member now) {
