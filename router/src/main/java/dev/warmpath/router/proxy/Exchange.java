@@ -275,6 +275,10 @@ final class Exchange {
 
   private State state = State.BODY;
   private DispatchResult.@Nullable Queued queued;
+
+  /** When an engine was asked for; written before that by the prompt's thread. */
+  private long askedNanos;
+
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
   private boolean hidesTransfers;
@@ -551,6 +555,7 @@ final class Exchange {
     if (trace != null) {
       trace.deciding(request.model(), request.prompt().lengthTokens(), request.prompt().fallback());
     }
+    askedNanos = elapsedNanos();
     DispatchResult placed = refusal == null ? admit(request) : null;
     if (trace != null) {
       trace.decided(word(placed));
@@ -649,6 +654,9 @@ final class Exchange {
   private void leaveQueue(DispatchResult result) {
     loop.context.runOnContext(
         guarded(v -> {
+          if (state == State.PROMPT) {
+            timeline.queued(askedNanos);
+          }
           queued = null;
           timeline.left();
           if (trace != null) {
@@ -691,7 +699,7 @@ final class Exchange {
     if (state == State.PROMPT) {
       become(State.QUEUED);
       queued = place;
-      timeline.queued();
+      timeline.queued(askedNanos);
       within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
     }
   }

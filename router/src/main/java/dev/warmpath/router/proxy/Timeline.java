@@ -55,9 +55,9 @@ final class Timeline {
     pieces = promptPieces;
   }
 
-  /** It waits in the queue. */
-  void queued() {
-    queuedNanos = elapsedNanos.getAsLong();
+  /** It waits in the queue, since then. */
+  void queued(long sinceHeadNanos) {
+    queuedNanos = sinceHeadNanos;
   }
 
   /** It waits no more; without effect if it did not. */
