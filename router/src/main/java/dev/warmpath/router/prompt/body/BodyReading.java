@@ -3,6 +3,7 @@ package dev.warmpath.router.prompt.body;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonParser.NumberType;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectReader;
@@ -35,17 +36,16 @@ final class BodyReading {
   private final ObjectReader json;
   private final ObjectNode result;
   private final int shift;
-  private final Messages messages;
   private final NamedModels models;
+  private @Nullable Messages messages;
   private @Nullable ObjectNode before;
-  private final NamedModels modelsBefore = new NamedModels();
+  private @Nullable NamedModels modelsBefore;
   private String name = "";
 
   private BodyReading(ObjectReader json, NamedModels models) {
     this.json = json;
     this.models = models;
     this.result = (ObjectNode) json.createObjectNode();
-    this.messages = new Messages();
     this.shift = 0;
   }
 
@@ -91,7 +91,7 @@ final class BodyReading {
 
   /** What is worth remembering; null if nothing is. */
   @Nullable KnownBody known(byte[] body) {
-    return before == null || messages.count() < 2
+    return before == null || modelsBefore == null || messages == null || messages.count() < 2
         ? null
         : new KnownBody(body, before, modelsBefore, name, messages);
   }
@@ -115,10 +115,9 @@ final class BodyReading {
   }
 
   private void readField(JsonParser parser, String field) throws IOException {
-    boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
-    JsonNode value = isText ? result.textNode(parser.getText()) : json.readTree(parser);
+    JsonNode value = value(parser);
     result.set(field, value);
-    if (isText && NamedModels.isOne(field)) {
+    if (value.isTextual() && NamedModels.isOne(field)) {
       models.add(field, value.textValue());
     } else if (NamedModels.isOne(field)) {
       try (JsonParser again = value.traverse()) {
@@ -128,16 +127,33 @@ final class BodyReading {
     }
   }
 
+  /** The value here; what is plain is read without a context of Jackson's of its own. */
+  private JsonNode value(JsonParser parser) throws IOException {
+    return switch (parser.currentToken()) {
+      case VALUE_STRING -> result.textNode(parser.getText());
+      case VALUE_TRUE -> result.booleanNode(true);
+      case VALUE_FALSE -> result.booleanNode(false);
+      case VALUE_NUMBER_INT ->
+          parser.getNumberType() == NumberType.INT
+              ? result.numberNode(parser.getIntValue())
+              : json.readTree(parser);
+      default -> json.readTree(parser);
+    };
+  }
+
   private void readMessages(JsonParser parser, String field) throws IOException {
     name = field;
     before = ((ObjectNode) json.createObjectNode()).setAll(result);
+    modelsBefore = new NamedModels();
     modelsBefore.copy(models);
+    Messages all = messages == null ? new Messages() : messages;
+    messages = all;
     while (parser.nextToken() != JsonToken.END_ARRAY) {
       long start = parser.currentTokenLocation().getByteOffset();
-      messages.add(json.readTree(parser), Math.toIntExact(start + shift));
+      all.add(json.readTree(parser), Math.toIntExact(start + shift));
     }
-    ArrayNode list = result.arrayNode(messages.count());
-    messages.addTo(list);
+    ArrayNode list = result.arrayNode(all.count());
+    all.addTo(list);
     result.set(field, list);
   }
 }
