@@ -410,7 +410,6 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     return downloading ? State.DOWNLOADING : state;
   }
 
-  /** Ends loading and closes what was loaded; a load that still runs closes its own. */
   /** How each model's tokenizer stands, for a scrape. */
   public void collect(MetricValues to) {
     for (TokenizerStatus model : status()) {
@@ -445,6 +444,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, layer.evictions(), model, name);
   }
 
+  /** Ends loading and closes what was loaded; a load that still runs closes its own. */
   @Override
   public void close() {
     closed = true;
