@@ -10,9 +10,11 @@ import dev.warmpath.router.requestlog.RequestLog;
 import dev.warmpath.router.trace.Tracing;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,52 +41,24 @@ record Recording(
       Environment environment,
       List<EngineSource> engines,
       @Nullable Path snapshots) {
+    Clock clock = environment.clock();
+    LongSupplier nanoClock = environment.nanoClock();
     FleetCapture capture = null;
     RequestLog decisions = null;
     RequestLog accessLog = null;
     String begun = "capture.dir";
     try {
-      capture = capture(config.capture(), environment, engines);
+      capture = FleetCapture.begin(config.capture(), engines, clock, nanoClock);
       begun = "decision-log.file";
-      decisions = decisions(config.decisionLog(), environment, snapshots);
+      decisions = RequestLog.ofDecisions(config.decisionLog(), snapshots, clock, nanoClock);
       begun = "access-log.file";
-      accessLog = accessLog(config.accessLog(), environment);
+      accessLog = RequestLog.ofAccess(config.accessLog(), clock, nanoClock);
       begun = "tracing";
       return new Recording(capture, decisions, accessLog, Tracing.begin(config.tracing()));
     } catch (IOException | IllegalArgumentException e) {
       new Recording(capture, decisions, accessLog, null).close();
       throw new StartException(begun + ": " + e, e);
     }
-  }
-
-  private static @Nullable FleetCapture capture(
-      RouterConfig.Capture config, Environment environment, List<EngineSource> engines)
-      throws IOException {
-    return config.dir() == null
-        ? null
-        : FleetCapture.begin(
-            config, Path.of(config.dir()), engines, environment.clock(), environment.nanoClock());
-  }
-
-  private static @Nullable RequestLog decisions(
-      RouterConfig.LogFile config, Environment environment, @Nullable Path snapshots)
-      throws IOException {
-    return config.file() == null
-        ? null
-        : RequestLog.ofDecisions(
-            config,
-            Path.of(config.file()),
-            snapshots,
-            environment.clock(),
-            environment.nanoClock());
-  }
-
-  private static @Nullable RequestLog accessLog(
-      RouterConfig.LogFile config, Environment environment) throws IOException {
-    return config.file() == null
-        ? null
-        : RequestLog.ofAccess(
-            config, Path.of(config.file()), environment.clock(), environment.nanoClock());
   }
 
   /** Captures these engines too, from before their events are followed. */

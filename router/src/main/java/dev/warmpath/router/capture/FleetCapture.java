@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -84,18 +85,17 @@ public final class FleetCapture implements AutoCloseable {
   }
 
   /**
-   * Begins to record.
+   * Begins to record; null if no directory is configured, which is made if it is not there.
    *
-   * @param directory where; made if it is not there
    * @param engines those that are known; others may {@link #follow}
    */
-  public static FleetCapture begin(
-      RouterConfig.Capture config,
-      Path directory,
-      List<EngineSource> engines,
-      Clock clock,
-      LongSupplier nanoClock)
+  public static @Nullable FleetCapture begin(
+      RouterConfig.Capture config, List<EngineSource> engines, Clock clock, LongSupplier nanoClock)
       throws IOException {
+    if (config.dir() == null) {
+      return null;
+    }
+    Path directory = Path.of(config.dir());
     Files.createDirectories(directory);
     return new FleetCapture(config, directory, engines, clock, nanoClock);
   }

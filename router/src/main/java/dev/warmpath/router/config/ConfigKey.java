@@ -184,9 +184,9 @@ public record ConfigKey(
     return type == String.class || type == URI.class || type.isEnum();
   }
 
-  /** Whether it is made of the keys below its own, by its type's own reader. */
-  boolean isMapped() {
-    return !type.isPrimitive() && !isText() && type != List.class && type != Map.class;
+  /** Whether it is made of the keys below its own, which are a replica's. */
+  boolean isTemplate() {
+    return type == ReplicaTemplate.class;
   }
 
   /** The value when none is given; null for none. */

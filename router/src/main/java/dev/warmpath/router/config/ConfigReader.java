@@ -147,8 +147,8 @@ public final class ConfigReader {
 
   private @Nullable Object value(ConfigKey key, Mapping mapping) {
     ConfigNode node = mapping.given(key.name());
-    if (key.isMapped()) {
-      return mapped(key, node == null ? new Mapping(Map.of(), mapping.origin()) : node);
+    if (key.isTemplate()) {
+      return template(key, node == null ? new Mapping(Map.of(), mapping.origin()) : node);
     }
     if (node != null && key.namesFile() && !mayNameFiles) {
       report(node.origin(), "only the configuration may name files: '" + key.path() + "'");
@@ -189,13 +189,13 @@ public final class ConfigReader {
     return null;
   }
 
-  private @Nullable Object mapped(ConfigKey key, ConfigNode node) {
+  private @Nullable Object template(ConfigKey key, ConfigNode node) {
     if (!(node instanceof Mapping given)) {
       report(node.origin(), "'" + key.path() + "' must hold keys and values");
       return null;
     }
     try {
-      return Records.mapped(key.type(), given);
+      return ReplicaTemplate.of(given);
     } catch (ConfigException e) {
       problems.addAll(e.problems());
       return null;

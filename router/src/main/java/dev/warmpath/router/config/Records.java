@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.ConfigNode.Mapping;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.util.LinkedHashSet;
@@ -54,24 +53,5 @@ public final class Records {
       }
     }
     return keys;
-  }
-
-  /**
-   * A value of a type that reads its own keys: by its public static {@code of}, which takes a
-   * mapping, empty if none is given.
-   *
-   * @throws ConfigException what the type has against the mapping
-   */
-  static Object mapped(Class<?> type, Mapping given) throws ConfigException {
-    try {
-      return type.getMethod("of", Mapping.class).invoke(null, given);
-    } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof ConfigException rejected) {
-        throw rejected;
-      }
-      throw new IllegalStateException("type=" + type, e);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("type=" + type, e);
-    }
   }
 }

@@ -59,32 +59,32 @@ public final class RequestLog implements AutoCloseable {
   }
 
   /**
-   * Begins to log decisions.
+   * Begins to log decisions; null if no file is configured.
    *
    * @param keyDirectory where the key of all hashes is kept; null: it lasts as long as the process
    * @throws IOException if the log or the key cannot be written
    */
-  public static RequestLog ofDecisions(
-      RouterConfig.LogFile config,
-      Path file,
-      @Nullable Path keyDirectory,
-      Clock clock,
-      LongSupplier nanoClock)
+  public static @Nullable RequestLog ofDecisions(
+      RouterConfig.LogFile config, @Nullable Path keyDirectory, Clock clock, LongSupplier nanoClock)
       throws IOException {
+    if (config.file() == null) {
+      return null;
+    }
     SecureRandom random = new SecureRandom();
     LogKey key = keyDirectory == null ? LogKey.fresh(random) : LogKey.in(keyDirectory, random);
-    return new RequestLog(config, file, new DecisionLine(key), clock, nanoClock);
+    return new RequestLog(config, Path.of(config.file()), new DecisionLine(key), clock, nanoClock);
   }
 
   /**
-   * Begins to log what an access log holds.
+   * Begins to log what an access log holds; null if no file is configured.
    *
    * @throws IOException if the log cannot be written
    */
-  public static RequestLog ofAccess(
-      RouterConfig.LogFile config, Path file, Clock clock, LongSupplier nanoClock)
-      throws IOException {
-    return new RequestLog(config, file, new AccessLine(), clock, nanoClock);
+  public static @Nullable RequestLog ofAccess(
+      RouterConfig.LogFile config, Clock clock, LongSupplier nanoClock) throws IOException {
+    return config.file() == null
+        ? null
+        : new RequestLog(config, Path.of(config.file()), new AccessLine(), clock, nanoClock);
   }
 
   /** A request has just ended. */
