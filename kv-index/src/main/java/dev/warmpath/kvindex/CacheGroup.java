@@ -1,5 +1,11 @@
 package dev.warmpath.kvindex;
 
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * One KV-cache group of an engine: layers that keep their blocks by the same rule. An engine with a
  * hybrid model has several, and reuses a prefix only as far as all of them allow.
@@ -34,5 +40,33 @@ public record CacheGroup(int index, Kind kind, int blockSizeTokens, int slidingW
       throw new IllegalArgumentException(
           "kind=" + kind + " slidingWindowTokens=" + slidingWindowTokens);
     }
+  }
+
+  /** Writes groups to a snapshot. */
+  public static void writeTo(SnapshotOutput out, List<CacheGroup> groups) {
+    out.int32(groups.size());
+    for (CacheGroup group : groups) {
+      out.int32(group.index);
+      out.constant(group.kind);
+      out.int32(group.blockSizeTokens);
+      out.int32(group.slidingWindowTokens);
+    }
+  }
+
+  /** Reads what was written. */
+  public static List<CacheGroup> readFrom(SnapshotInput in) throws IOException {
+    List<CacheGroup> groups = new ArrayList<>();
+    for (int left = in.int32("groups", 0, Integer.MAX_VALUE); left > 0; left--) {
+      int index = in.int32("index", 0, Integer.MAX_VALUE);
+      Kind kind = in.constant("kind", Kind.values());
+      int blockSizeTokens = in.int32("blockSizeTokens", 1, Integer.MAX_VALUE);
+      int slidingWindowTokens = in.int32("slidingWindowTokens", 0, Integer.MAX_VALUE);
+      try {
+        groups.add(new CacheGroup(index, kind, blockSizeTokens, slidingWindowTokens));
+      } catch (IllegalArgumentException e) {
+        throw in.damaged("group " + e.getMessage());
+      }
+    }
+    return groups;
   }
 }

@@ -1,5 +1,8 @@
 package dev.warmpath.kvindex;
 
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
+import java.io.IOException;
 import java.util.List;
 
 /**
@@ -37,6 +40,25 @@ public record CacheLayout(List<CacheGroup> groups, int withheldTokens, int dropp
     }
     if (droppedBlocks < 0) {
       throw new IllegalArgumentException("droppedBlocks=" + droppedBlocks);
+    }
+  }
+
+  /** Writes it to a snapshot. */
+  public void writeTo(SnapshotOutput out) {
+    out.int32(withheldTokens);
+    out.int32(droppedBlocks);
+    CacheGroup.writeTo(out, groups);
+  }
+
+  /** Reads what was written. */
+  public static CacheLayout readFrom(SnapshotInput in) throws IOException {
+    int withheldTokens = in.int32("withheldTokens", 0, Integer.MAX_VALUE);
+    int droppedBlocks = in.int32("droppedBlocks", 0, Integer.MAX_VALUE);
+    List<CacheGroup> groups = CacheGroup.readFrom(in);
+    try {
+      return new CacheLayout(groups, withheldTokens, droppedBlocks);
+    } catch (IllegalArgumentException e) {
+      throw in.damaged("groups are not in order");
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.config.MemoryBudget;
@@ -30,7 +30,6 @@ import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.RestoredState;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
-import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.CacheSizes;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
@@ -403,8 +402,8 @@ final class Core implements AutoCloseable {
       remote.collect(to);
     }
     recording.collect(to);
-    SnapshotStatus snapshots =
-        snapshotKeeper == null ? SnapshotStatus.NONE : snapshotKeeper.status();
+    SnapshotKeeper.Status snapshots =
+        snapshotKeeper == null ? SnapshotKeeper.Status.NONE : snapshotKeeper.status();
     snapshots.collect(to, nanoClock.getAsLong());
     restored.collect(to);
   }

@@ -2,6 +2,9 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
+import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -51,5 +54,45 @@ public record LearnedCache(
             "described=%s highest=%d windowTokens=%d".formatted(described, highest, windowTokens));
       }
     }
+  }
+
+  /** Writes it to a snapshot. */
+  public void writeTo(SnapshotOutput out) {
+    CacheGroup.writeTo(out, groups.described);
+    out.int32(groups.highest);
+    out.int32(mainGroup);
+    out.flag(space != null);
+    if (space != null) {
+      out.text(space.model());
+      out.int32(space.blockSizeTokens());
+      out.int32(space.lookaheadTokens());
+    }
+    out.flag(anyComputed);
+    out.int32(groups.windowTokens);
+    out.int32(chunkBlocks);
+  }
+
+  /**
+   * Reads what was written.
+   *
+   * @throws IllegalArgumentException if that cannot be
+   */
+  public static LearnedCache readFrom(SnapshotInput in) throws IOException {
+    List<CacheGroup> described = CacheGroup.readFrom(in);
+    int highest = in.int32("highestGroup", -1, Integer.MAX_VALUE);
+    int mainGroup = in.int32("mainGroup", Integer.MIN_VALUE, Integer.MAX_VALUE);
+    ChainSpace space = in.flag("space") ? readSpace(in) : null;
+    boolean anyComputed = in.flag("computed");
+    int windowTokens = in.int32("window", 0, Integer.MAX_VALUE);
+    int chunkBlocks = in.int32("chunkBlocks", NO_CHUNKS, Integer.MAX_VALUE);
+    return new LearnedCache(
+        new Groups(described, highest, windowTokens), mainGroup, space, anyComputed, chunkBlocks);
+  }
+
+  private static ChainSpace readSpace(SnapshotInput in) throws IOException {
+    return new ChainSpace(
+        in.text("model"),
+        in.int32("blockSizeTokens", 1, Integer.MAX_VALUE),
+        in.int32("lookaheadTokens", 0, Integer.MAX_VALUE));
   }
 }

@@ -18,8 +18,8 @@ import dev.warmpath.eventingest.hashing.PromptHasher;
 import dev.warmpath.eventingest.ring.EngineRing;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamSockets;
-import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot.Identity;
 import dev.warmpath.eventingest.snapshot.RestoredEngines.Adopted;
 import dev.warmpath.eventingest.transport.EventSubscriber;
 import dev.warmpath.eventingest.transport.LiveSink;
@@ -166,7 +166,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   /** What another process needs to go on with the engine. */
   EngineSnapshot snapshot(KvIndex index) {
     long namedBlocks = index.stats(slot()).namedBlocks();
-    return new EngineSnapshot(EngineIdentity.of(source), slot(), namedBlocks, stream().snapshot());
+    return new EngineSnapshot(Identity.of(source), slot(), namedBlocks, stream().snapshot());
   }
 
   EventSubscriber subscriber() {

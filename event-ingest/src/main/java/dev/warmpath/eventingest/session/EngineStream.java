@@ -9,12 +9,12 @@ import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
 import dev.warmpath.eventingest.snapshot.EngineFate;
-import dev.warmpath.eventingest.snapshot.ResumeListener;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -149,8 +149,11 @@ public final class EngineStream {
    * Goes on where a stream of another process left off, with what the index has kept; before the
    * first connection. Nothing is applied before a replay has shown that the engine's process is the
    * same; if it does not, all is forgotten.
+   *
+   * @param listener hears once, on the writer's thread, whether it is still the one that the stream
+   *     knew, and why
    */
-  public void resume(StreamSnapshot snapshot, ResumeListener listener) {
+  public void resume(StreamSnapshot snapshot, BiConsumer<EngineFate, String> listener) {
     lifetime.resume(snapshot, listener);
     cache.resume(snapshot.gap());
     updateTrust();

@@ -3,9 +3,9 @@ package dev.warmpath.eventingest.session;
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
 import dev.warmpath.eventingest.session.Lifetime.Continuity.Event;
 import dev.warmpath.eventingest.snapshot.EngineFate;
-import dev.warmpath.eventingest.snapshot.ResumeListener;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,7 +117,7 @@ final class Lifetime {
   private Continuity continuity = Continuity.CONTINUOUS;
 
   /** Who waits to hear what becomes of what was restored; null if nothing was, or it is decided. */
-  private @Nullable ResumeListener listener;
+  private @Nullable BiConsumer<EngineFate, String> listener;
 
   /** When the process started, in seconds since 1970; NaN if nobody knows. */
   private double startSeconds = Double.NaN;
@@ -307,7 +307,7 @@ final class Lifetime {
   // What was restored from a snapshot.
 
   /** Another process has followed it so far, which is yet to be proven. */
-  void resume(StreamSnapshot snapshot, ResumeListener waiting) {
+  void resume(StreamSnapshot snapshot, BiConsumer<EngineFate, String> waiting) {
     started = true;
     next = snapshot.lastSequence() + 1;
     lastSequence = snapshot.lastSequence();
@@ -331,10 +331,10 @@ final class Lifetime {
   /** The listener hears of the fate once, if this decides on it. */
   private void become(Event event, EngineFate fate, String why) {
     continuity = continuity.after(event);
-    ResumeListener waiting = listener;
+    BiConsumer<EngineFate, String> waiting = listener;
     if (waiting != null && continuity.isDecided()) {
       listener = null;
-      waiting.decided(fate, why);
+      waiting.accept(fate, why);
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.kvindex.KvIndex;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -23,9 +24,9 @@ public final class RestoredEngines {
   /**
    * An engine to go on with.
    *
-   * @param listener hears whether it is still the same
+   * @param listener hears once what became of it, and why
    */
-  public record Adopted(int slot, StreamSnapshot stream, ResumeListener listener) {}
+  public record Adopted(int slot, StreamSnapshot stream, BiConsumer<EngineFate, String> listener) {}
 
   /**
    * @param index as the earlier process left it, with a slot for each engine of {@code snapshot}
@@ -47,14 +48,15 @@ public final class RestoredEngines {
     StreamSnapshot stream = snapshot.stream();
     if (stream == null) {
       forget(snapshot, EngineFate.UNKNOWN);
-    } else if (!snapshot.identity().equals(EngineIdentity.of(source))) {
+    } else if (!snapshot.identity().equals(EngineSnapshot.Identity.of(source))) {
       forget(snapshot, EngineFate.CHANGED);
     } else if (source.replayEndpoint() == null && Double.isNaN(stream.startSeconds())) {
       forget(snapshot, EngineFate.NO_REPLAY);
     } else {
       long restored = index.stats(snapshot.slot()).namedBlocks();
       recovery.waits(snapshot);
-      ResumeListener listener = (fate, why) -> recovery.decided(source.id(), fate, why, restored);
+      BiConsumer<EngineFate, String> listener =
+          (fate, why) -> recovery.decided(source.id(), fate, why, restored);
       return new Adopted(snapshot.slot(), stream, listener);
     }
     return null;

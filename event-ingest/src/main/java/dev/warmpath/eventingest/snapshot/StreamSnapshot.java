@@ -1,6 +1,9 @@
 package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,5 +33,26 @@ public record StreamSnapshot(
     if (lastSequence < 0 || lastSequence == Long.MAX_VALUE) {
       throw new IllegalArgumentException("lastSequence=" + lastSequence);
     }
+  }
+
+  void writeTo(SnapshotOutput out) {
+    out.int64(lastSequence);
+    out.int64(lastDigest);
+    out.float64(startSeconds);
+    out.flag(gap != null);
+    if (gap != null) {
+      out.text(gap.why);
+      out.flag(gap.mayBeReplayed);
+    }
+    learned.writeTo(out);
+  }
+
+  static StreamSnapshot readFrom(SnapshotInput in) throws IOException {
+    long lastSequence = in.int64();
+    long lastDigest = in.int64();
+    double startSeconds = in.float64();
+    Gap gap = in.flag("gap") ? new Gap(in.text("why"), in.flag("mayBeReplayed")) : null;
+    return new StreamSnapshot(
+        lastSequence, lastDigest, startSeconds, gap, LearnedCache.readFrom(in));
   }
 }

@@ -17,8 +17,6 @@ import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -245,7 +243,7 @@ final class RestartTest {
   private static byte[] bytes(IngestSnapshot snapshot, RunKvIndex index) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try {
-      SnapshotFormat.write(snapshot, index, out);
+      snapshot.writeTo(out, index, Integer.MAX_VALUE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -280,9 +278,14 @@ final class RestartTest {
     }
 
     private Second(byte[] snapshot, Clocks clocks, boolean isRead) throws IOException {
-      Content content = SnapshotFormat.read(new ByteArrayInputStream(snapshot), LIMITS);
-      index = content.index();
-      read = new RestoredEngines(index, content.ingest(), recovery);
+      index = new RunKvIndex(LIMITS);
+      IngestSnapshot written =
+          IngestSnapshot.readFrom(
+              new ByteArrayInputStream(snapshot),
+              index,
+              new IngestSnapshot.Bounds(
+                  Integer.MAX_VALUE, Duration.ofDays(1), clocks.wallClock().instant()));
+      read = new RestoredEngines(index, written, recovery);
       if (isRead) {
         read();
       }

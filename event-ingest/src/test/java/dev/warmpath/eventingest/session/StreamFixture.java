@@ -10,7 +10,7 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.snapshot.ResumeListener;
+import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
@@ -23,6 +23,7 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 
 /** A test engine, a stream that follows it, and a replay socket that the test works by hand. */
 final class StreamFixture implements StreamSockets {
@@ -57,7 +58,8 @@ final class StreamFixture implements StreamSockets {
     stream = new EngineStream(applier, this, LIMITS, clock, counters);
   }
 
-  private StreamFixture(StreamFixture before, StreamSnapshot snapshot, ResumeListener listener) {
+  private StreamFixture(
+      StreamFixture before, StreamSnapshot snapshot, BiConsumer<EngineFate, String> listener) {
     canReplay = before.canReplay;
     source = before.source;
     engine = before.engine;
@@ -68,7 +70,7 @@ final class StreamFixture implements StreamSockets {
   }
 
   /** Another process that goes on with the index and the engine of this one. */
-  StreamFixture resumed(StreamSnapshot snapshot, ResumeListener listener) {
+  StreamFixture resumed(StreamSnapshot snapshot, BiConsumer<EngineFate, String> listener) {
     return new StreamFixture(this, snapshot, listener);
   }
 

@@ -18,23 +18,17 @@ import dev.warmpath.kvindex.runs.memory.ByteBudget;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.query.PathReader;
 import dev.warmpath.kvindex.runs.query.ReadView;
-import dev.warmpath.kvindex.runs.snapshot.FleetReader;
-import dev.warmpath.kvindex.runs.snapshot.FleetWriter;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotException;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotInput;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotOutput;
-import dev.warmpath.kvindex.runs.snapshot.TreeReader;
-import dev.warmpath.kvindex.runs.snapshot.TreeWriter;
 import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.runs.tree.Runs;
 import dev.warmpath.kvindex.runs.tree.Shelves;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+import dev.warmpath.kvindex.snapshot.SnapshotException;
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -76,15 +70,18 @@ public final class RunKvIndex implements KvIndex {
   static final int MAX_ATTEMPTS = 1000;
 
   private final IndexLimits limits;
-  private final ByteBudget budget;
-  final Runs runs;
-  final Holdings holdings;
-  final Shelves shelves;
+  private final long seed;
   private final Leftovers leftovers;
-  private final RunEngine.Core core;
-  private final Room room;
   final List<@Nullable RunEngine> engines = new ArrayList<>();
-  private final PathReader reader;
+
+  // Made anew when a snapshot is refused half-way; never once the index has engines.
+  private volatile ByteBudget budget;
+  Runs runs;
+  Holdings holdings;
+  Shelves shelves;
+  private Room room;
+  private RunEngine.Core core;
+  private volatile PathReader reader;
   private final LongAdder evictedBlocks = new LongAdder();
   private final LongAdder readRetries = new LongAdder();
   private final LongAdder unansweredQueries = new LongAdder();
@@ -107,6 +104,12 @@ public final class RunKvIndex implements KvIndex {
   RunKvIndex(IndexLimits limits, long seed, Leftovers leftovers) {
     this.leftovers = leftovers;
     this.limits = limits;
+    this.seed = seed;
+    makeEmpty();
+  }
+
+  private void makeEmpty() {
+    engines.clear();
     budget = new ByteBudget(limits.maxBytes());
     runs = new Runs(budget, seed);
     shelves = new Shelves(budget);
@@ -115,43 +118,59 @@ public final class RunKvIndex implements KvIndex {
     core =
         new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room, leftovers);
     reader = new PathReader(runs);
+    writing = false;
   }
 
   /**
-   * The index that was written; it has forgotten nothing but how often it evicted and was
-   * disturbed. If it does not fit into {@code limits}, what was not asked for lately is left out
-   * and counted by {@link #evictedBlocks}.
-   *
-   * @throws SnapshotException if the stream does not give what {@link #writeTo} wrote
-   */
-  public static RunKvIndex readFrom(InputStream in, IndexLimits limits) throws IOException {
-    return readFrom(in, limits, new SecureRandom().nextLong());
-  }
-
-  static RunKvIndex readFrom(InputStream in, IndexLimits limits, long seed) throws IOException {
-    RunKvIndex index = new RunKvIndex(limits, seed);
-    index.restore(new SnapshotInput(in));
-    return index;
-  }
-
-  /**
-   * Writes all that is kept, as it is now; to be called by the writer. Flushes the stream.
+   * Writes all that is kept, as it is now; to be called by the writer.
    *
    * @throws IllegalStateException if a write was left half-done
    */
-  public void writeTo(OutputStream out) throws IOException {
+  public void writeTo(SnapshotOutput out) {
     refuseHalfDone();
     leftovers.all(core);
-    try {
-      SnapshotOutput snapshot = new SnapshotOutput(out);
-      FleetWriter fleetWriter = new FleetWriter(engines, shelves.bound(), snapshot);
-      fleetWriter.writeEngines();
-      new TreeWriter(runs, holdings, fleetWriter.shelfNumbers(), snapshot).write();
-      fleetWriter.writeAside();
-      snapshot.end();
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
+    EngineSections fleet = new EngineSections(core, limits.maxOrphansPerEngine(), engines);
+    fleet.write(out);
+    new TreeSections(core, fleet).write(out);
+    fleet.writeAside(out);
+  }
+
+  /**
+   * Becomes the index that was written, with which the stream must end; to be called by the writer
+   * of an index that never had an engine. Nobody is credited before all of it was read; if it
+   * throws, the index is as empty as before.
+   *
+   * <p>It has forgotten nothing but how often it evicted and was disturbed. If it does not fit into
+   * the limits, what was not asked for lately is left out and counted by {@link #evictedBlocks}.
+   *
+   * @param slots must have an engine each
+   * @throws SnapshotException if the stream does not give what {@link #writeTo} wrote
+   */
+  public void readFrom(SnapshotInput in, Collection<Integer> slots) throws IOException {
+    if (!engines.isEmpty()) {
+      throw new IllegalStateException("slots=" + engines.size());
     }
+    begin();
+    boolean isRead = false;
+    try {
+      EngineSections fleet = new EngineSections(core, limits.maxOrphansPerEngine(), engines);
+      fleet.read(in);
+      long omitted = new TreeSections(core, fleet).read(in) + fleet.readAside(in);
+      for (int slot : slots) {
+        if (slot >= engines.size() || engines.get(slot) == null) {
+          throw in.damaged("slot=" + slot + " has no engine");
+        }
+      }
+      in.finish();
+      evictedBlocks.add(omitted);
+      isRead = true;
+    } finally {
+      if (!isRead) {
+        makeEmpty();
+      }
+    }
+    publishFleet();
+    end();
   }
 
   @Override
@@ -275,6 +294,7 @@ public final class RunKvIndex implements KvIndex {
 
   @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
+    PathReader reader = this.reader;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (reader.read(prompt, matches)) {
         return;
@@ -293,6 +313,7 @@ public final class RunKvIndex implements KvIndex {
 
   @Override
   public IndexTotals totals() {
+    ByteBudget budget = this.budget;
     return new IndexTotals(
         budget.used(),
         budget.maxBytes(),
@@ -327,15 +348,6 @@ public final class RunKvIndex implements KvIndex {
 
   ReadView fleet() {
     return reader.fleet();
-  }
-
-  private void restore(SnapshotInput in) throws IOException {
-    FleetReader fleetReader = new FleetReader(core, limits.maxOrphansPerEngine(), engines, in);
-    fleetReader.readEngines();
-    evictedBlocks.add(new TreeReader(core, fleetReader, in).read());
-    evictedBlocks.add(fleetReader.readAside());
-    in.end();
-    publishFleet();
   }
 
   private void publishFleet() {

@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
 import java.io.OutputStream;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,8 @@ class CutShortWriteTest {
     assertThatThrownBy(() -> index.removeEngine(other)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> index.addEngine(CopyCounting.PRESENCE))
         .isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> index.writeTo(OutputStream.nullOutputStream()))
+    assertThatThrownBy(
+            () -> index.writeTo(new SnapshotOutput(OutputStream.nullOutputStream(), 1000)))
         .isInstanceOf(IllegalStateException.class);
   }
 

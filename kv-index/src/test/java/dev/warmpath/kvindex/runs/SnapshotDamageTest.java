@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.kvindex.IndexLimits;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotException;
+import dev.warmpath.kvindex.snapshot.SnapshotException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -20,6 +20,10 @@ class SnapshotDamageTest {
 
   private static final int FORGERIES = 20_000;
   private static final int HEAD_BYTES = 12;
+  private static final int PART_HEAD_BYTES = 5;
+
+  /** Six parts with 20 bytes of fields: four counts and ends, and a number of slots. */
+  private static final int EMPTY_BYTES = HEAD_BYTES + 6 * (PART_HEAD_BYTES + 4) + 4 * 4;
 
   private static final IndexLimits LIMITS = new IndexLimits(4, 1 << 24);
   private static final byte[] SNAPSHOT = SnapshotFixture.write(SnapshotFixture.everything());
@@ -30,7 +34,7 @@ class SnapshotDamageTest {
       byte[] cut = Arrays.copyOf(SNAPSHOT, length);
       assertThatThrownBy(() -> SnapshotFixture.read(cut, LIMITS))
           .isInstanceOf(SnapshotException.class)
-          .hasMessage("snapshot at byte " + length + ": cut");
+          .hasMessage("at byte " + length + ": cut");
     }
   }
 
@@ -48,17 +52,17 @@ class SnapshotDamageTest {
   @Test
   void aLaterVersionIsNamed() {
     byte[] later = SNAPSHOT.clone();
-    later[8] = 2;
+    later[8] = 8;
     assertThatThrownBy(() -> SnapshotFixture.read(later, LIMITS))
         .isInstanceOf(SnapshotException.class)
-        .hasMessage("snapshot at byte 8: version 2, only 1 is understood");
+        .hasMessage("version 8, only 6 and 7 are understood");
   }
 
   @Test
   void somethingElseIsNoSnapshot() {
     assertThatThrownBy(() -> SnapshotFixture.read(new byte[100], LIMITS))
         .isInstanceOf(SnapshotException.class)
-        .hasMessage("snapshot at byte 0: no snapshot of an index");
+        .hasMessage("at byte 0: no snapshot of a router");
   }
 
   /** Whoever can make a right checksum can lie, but he cannot make an index that breaks. */
@@ -86,29 +90,32 @@ class SnapshotDamageTest {
       }
     }
     Invariants.check(index);
-    assertThat(SnapshotFixture.write(index)).hasSize(44 + index.fleet().slots());
+    assertThat(SnapshotFixture.write(index)).hasSize(EMPTY_BYTES + index.fleet().slots());
   }
 
-  /** Changes a byte or a number, and makes the only chunk's checksum right again. */
+  /** Changes a byte or a number, and makes the checksums right again. */
   private static byte[] forge(Random random) {
     ByteBuffer forged = ByteBuffer.wrap(SNAPSHOT.clone()).order(ByteOrder.LITTLE_ENDIAN);
-    int length = forged.getInt(HEAD_BYTES);
-    assertThat(SNAPSHOT).hasSize(HEAD_BYTES + 4 + length + 4 + 8);
     for (int changes = 1 + random.nextInt(2); changes > 0; changes--) {
-      int at = HEAD_BYTES + 4 + random.nextInt(length - 8);
+      int at = HEAD_BYTES + random.nextInt(SNAPSHOT.length - HEAD_BYTES - 8);
+      int from = HEAD_BYTES + random.nextInt(SNAPSHOT.length - HEAD_BYTES - 8);
       switch (random.nextInt(5)) {
         case 0 -> forged.put(at, (byte) random.nextInt());
         case 1 -> forged.put(at, (byte) (forged.get(at) + random.nextInt(3) - 1));
-        case 2 -> forged.putInt(at, forged.getInt(HEAD_BYTES + 4 + random.nextInt(length - 4)));
+        case 2 -> forged.putInt(at, forged.getInt(from));
         case 3 -> forged.putInt(at, Integer.MAX_VALUE >> random.nextInt(31));
-        default -> forged.putLong(at, forged.getLong(HEAD_BYTES + 4 + random.nextInt(length - 8)));
+        default -> forged.putLong(at, forged.getLong(from));
       }
     }
     CRC32C checksum = new CRC32C();
-    checksum.update(forged.array(), 0, HEAD_BYTES + 4 + length);
-    forged.putInt(HEAD_BYTES + 4 + length, (int) checksum.getValue());
-    checksum.update(new byte[4]);
-    forged.putInt(HEAD_BYTES + 4 + length + 4 + 4, (int) checksum.getValue());
+    checksum.update(forged.array(), 0, HEAD_BYTES);
+    ByteBuffer parts = ByteBuffer.wrap(SNAPSHOT).order(ByteOrder.LITTLE_ENDIAN);
+    for (int at = HEAD_BYTES; at < SNAPSHOT.length; ) {
+      int bytes = PART_HEAD_BYTES + parts.getInt(at + 1);
+      checksum.update(forged.array(), at, bytes);
+      forged.putInt(at + bytes, (int) checksum.getValue());
+      at += bytes + Integer.BYTES;
+    }
     return forged.array();
   }
 }

@@ -9,6 +9,8 @@ import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -25,16 +27,17 @@ final class SnapshotFixture {
 
   static byte[] write(RunKvIndex index) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try {
-      index.writeTo(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    SnapshotOutput snapshot = new SnapshotOutput(out, Long.MAX_VALUE);
+    index.writeTo(snapshot);
+    snapshot.finish();
     return out.toByteArray();
   }
 
   static RunKvIndex read(byte[] snapshot, IndexLimits limits) throws IOException {
-    return RunKvIndex.readFrom(new ByteArrayInputStream(snapshot), limits, 2);
+    RunKvIndex index = new RunKvIndex(limits, 2);
+    ByteArrayInputStream in = new ByteArrayInputStream(snapshot);
+    index.readFrom(new SnapshotInput(in, Long.MAX_VALUE), List.of());
+    return index;
   }
 
   /** What becomes of an index in a snapshot. */

@@ -13,6 +13,8 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.proof.Side;
+import dev.warmpath.kvindex.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.snapshot.SnapshotOutput;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Workload;
@@ -21,9 +23,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -51,11 +53,12 @@ class SnapshotTest {
     assertThat(copy.addEngine(CopyCounting.PER_COPY)).isEqualTo(6);
   }
 
-  /** Made by {@link SnapshotFixture#everything()} when version 1 was new; one tier is another. */
+  /** Made of {@link SnapshotFixture#everything()} by the last release, behind an empty ingest. */
   @Test
-  void aSnapshotOfVersion1IsStillRead() throws IOException {
-    try (InputStream in = SnapshotTest.class.getResourceAsStream("version-1.snapshot")) {
-      RunKvIndex old = RunKvIndex.readFrom(in, IndexLimits.unbounded(4));
+  void versionBeforeIsReadToo() throws IOException {
+    try (InputStream in = SnapshotTest.class.getResourceAsStream("version-6.snapshot")) {
+      byte[] snapshot = Objects.requireNonNull(in).readAllBytes();
+      RunKvIndex old = SnapshotFixture.read(snapshot, IndexLimits.unbounded(4));
       compare(SnapshotFixture.everything(), old, List.of(0, 2, 3, 4, 5), questions());
     }
   }
@@ -93,12 +96,14 @@ class SnapshotTest {
   }
 
   @Test
-  void readsNoByteMoreThanWasWritten() throws IOException {
+  void onlyAnIndexThatNeverHadAnEngineIsReadInto() {
     byte[] snapshot = SnapshotFixture.write(SnapshotFixture.everything());
-    byte[] longer = Arrays.copyOf(snapshot, snapshot.length + 3);
-    ByteArrayInputStream in = new ByteArrayInputStream(longer);
-    RunKvIndex.readFrom(in, IndexLimits.unbounded(4));
-    assertThat(in.available()).isEqualTo(3);
+    RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(4), 1);
+    index.removeEngine(index.addEngine(CopyCounting.PRESENCE));
+    assertThatThrownBy(() ->
+            index.readFrom(
+                new SnapshotInput(new ByteArrayInputStream(snapshot), Long.MAX_VALUE), List.of()))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test
@@ -129,16 +134,20 @@ class SnapshotTest {
   @Test
   void aStreamThatFailsIsNoSnapshotException() {
     IOException failure = new IOException("disk full");
-    assertThatThrownBy(() ->
-            SnapshotFixture.everything()
-                .writeTo(
-                    new OutputStream() {
-                      @Override
-                      public void write(int b) throws IOException {
-                        throw failure;
-                      }
-                    }))
-        .isSameAs(failure);
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw failure;
+          }
+        };
+    assertThatThrownBy(
+            () -> {
+              SnapshotOutput out = new SnapshotOutput(full, Long.MAX_VALUE);
+              SnapshotFixture.everything().writeTo(out);
+              out.finish();
+            })
+        .hasCause(failure);
   }
 
   private static List<BlockChain> questions() {

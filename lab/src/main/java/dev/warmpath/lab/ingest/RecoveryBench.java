@@ -1,7 +1,7 @@
 package dev.warmpath.lab.ingest;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.ServedRouter;
 import dev.warmpath.lab.gateway.StubServer;

@@ -4,14 +4,10 @@ import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
-import dev.warmpath.eventingest.snapshot.file.DirectoryInUseException;
-import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
-import dev.warmpath.eventingest.snapshot.file.SnapshotReader;
-import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.kvindex.snapshot.SnapshotException.Reason;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -37,17 +33,15 @@ public final class RestoredState {
   private static final Logger LOG = LoggerFactory.getLogger(RestoredState.class);
   private static final long BYTES_PER_MB = 1 << 20;
 
-  private final RestoredIndex index = new RestoredIndex();
+  private final RunKvIndex index;
   private final CompletableFuture<RestoredEngines> engines = new CompletableFuture<>();
   private final Recovery recovery;
-  private final IndexLimits limits;
   private final @Nullable SnapshotDirectory directory;
-  private volatile Map<Reason, Integer> refused = Map.of();
 
   private RestoredState(
       IndexLimits limits, LongSupplier nanoClock, @Nullable SnapshotDirectory directory) {
     this.recovery = new Recovery(nanoClock);
-    this.limits = limits;
+    this.index = new RunKvIndex(limits);
     this.directory = directory;
   }
 
@@ -69,46 +63,38 @@ public final class RestoredState {
     SnapshotDirectory directory = config.enabled() ? open(config, usual) : null;
     RestoredState state = new RestoredState(limits, nanoClock, directory);
     if (directory == null || directory.snapshots().isEmpty()) {
-      state.become(new RunKvIndex(limits), null);
+      state.goOn(null);
     } else {
-      SnapshotReader.Bounds bounds =
-          new SnapshotReader.Bounds(maxBytes(config), Duration.ofMillis(config.maxAgeMs()));
-      SnapshotReader reader = new SnapshotReader(directory, bounds, clock.instant());
-      Thread thread = new Thread(() -> state.read(reader), "warmpath-snapshot-reader");
+      IngestSnapshot.Bounds bounds =
+          new IngestSnapshot.Bounds(
+              maxBytes(config), Duration.ofMillis(config.maxAgeMs()), clock.instant());
+      Thread thread = new Thread(() -> state.read(directory, bounds), "warmpath-snapshot-reader");
       thread.setDaemon(true);
       thread.start();
     }
     return state;
   }
 
-  private void read(SnapshotReader reader) {
-    Content content = null;
+  private void read(SnapshotDirectory from, IngestSnapshot.Bounds bounds) {
+    IngestSnapshot read = null;
     try {
-      content = reader.read(limits);
-      if (content == null && !reader.refused().isEmpty()) {
+      read = from.read(index, bounds);
+      if (read != null) {
+        LOG.info("snapshot of {} read in {} s", read.taken(), recovery.sinceItBeganSeconds());
+      } else if (!from.refused().isEmpty()) {
         LOG.warn("no snapshot can be used: the index starts empty, and engines are learned anew");
       }
-      refused = Map.copyOf(reader.refused());
     } finally {
-      if (content == null) {
-        become(new RunKvIndex(limits), null);
-      } else {
-        LOG.info(
-            "snapshot of {} read in {} s",
-            content.ingest().taken(),
-            recovery.sinceItBeganSeconds());
-        become(content.index(), content.ingest());
-      }
+      goOn(read);
     }
   }
 
-  private void become(RunKvIndex read, @Nullable IngestSnapshot ingest) {
-    index.become(read);
-    engines.complete(new RestoredEngines(read, ingest, recovery));
+  private void goOn(@Nullable IngestSnapshot read) {
+    engines.complete(new RestoredEngines(index, read, recovery));
   }
 
-  /** Credits nobody until {@link #engines} are there. */
-  public KvIndex index() {
+  /** Has no engines, and is not to be written, until {@link #engines} are there. */
+  public RunKvIndex index() {
     return index;
   }
 
@@ -129,11 +115,6 @@ public final class RestoredState {
     return directory;
   }
 
-  /** Snapshots that could not be used. */
-  public Map<Reason, Integer> refused() {
-    return refused;
-  }
-
   /** Begins to keep snapshots of what {@code ingest} writes; null if nothing is to be kept. */
   public @Nullable SnapshotKeeper keep(
       EventIngest ingest, RouterConfig.Snapshot config, LongSupplier nanoClock) {
@@ -151,7 +132,7 @@ public final class RestoredState {
 
   /** What was refused, and how far the recovery has come, for a scrape. */
   public void collect(MetricValues to) {
-    Map<Reason, Integer> counts = refused;
+    Map<Reason, Integer> counts = directory == null ? Map.of() : directory.refused();
     for (Reason reason : Reason.values()) {
       to.add(Metric.SNAPSHOTS_REFUSED_TOTAL, counts.getOrDefault(reason, 0), reason.label());
     }
@@ -186,7 +167,7 @@ public final class RestoredState {
     SnapshotDirectory directory = SnapshotDirectory.open(path);
     try {
       directory.take();
-    } catch (DirectoryInUseException e) {
+    } catch (SnapshotDirectory.InUseException e) {
       LOG.warn(
           "snapshot.dir: {}; until that one ends, this one keeps nothing for its next start:"
               + " each router needs a directory of its own",

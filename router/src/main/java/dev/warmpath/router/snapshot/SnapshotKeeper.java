@@ -2,10 +2,12 @@ package dev.warmpath.router.snapshot;
 
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.snapshot.file.Handover;
-import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
+import dev.warmpath.eventingest.snapshot.Handover;
+import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -33,18 +35,60 @@ public final class SnapshotKeeper implements AutoCloseable {
 
   private final SnapshotDirectory directory;
   private final EventIngest ingest;
-  private final RestoredIndex index;
+  private final RunKvIndex index;
   private final RouterConfig.Snapshot config;
   private final LongSupplier nanoClock;
   private final CountDownLatch leaving = new CountDownLatch(1);
   private final Thread thread;
-  private volatile SnapshotStatus status = SnapshotStatus.NONE;
+  private volatile Status status = Status.NONE;
+
+  /**
+   * What a process has written so far.
+   *
+   * @param written snapshots
+   * @param failed snapshots
+   * @param atNanos when the last one was complete; meaningless before the first, as are its bytes
+   *     and the time it took
+   * @param pauseSeconds how long events waited for the last one, written or not
+   */
+  public record Status(
+      long written,
+      long failed,
+      long atNanos,
+      long bytes,
+      double writeSeconds,
+      double pauseSeconds) {
+
+    /** Nothing yet. */
+    public static final Status NONE = new Status(0, 0, 0, 0, 0, 0);
+
+    Status written(long atNanos, long bytes, long pauseNanos, long tookNanos) {
+      return new Status(written + 1, failed, atNanos, bytes, tookNanos / 1e9, pauseNanos / 1e9);
+    }
+
+    Status failed(long pauseNanos) {
+      double pause = pauseNanos < 0 ? pauseSeconds : pauseNanos / 1e9;
+      return new Status(written, failed + 1, atNanos, bytes, writeSeconds, pause);
+    }
+
+    /** The same for a scrape at this time. */
+    public void collect(MetricValues to, long nowNanos) {
+      to.add(Metric.SNAPSHOT_WRITES_TOTAL, written, "written");
+      to.add(Metric.SNAPSHOT_WRITES_TOTAL, failed, "failed");
+      to.add(Metric.SNAPSHOT_PAUSE_SECONDS, pauseSeconds);
+      if (written > 0) {
+        to.add(Metric.SNAPSHOT_AGE_SECONDS, (nowNanos - atNanos) / 1e9);
+        to.add(Metric.SNAPSHOT_BYTES, bytes);
+        to.add(Metric.SNAPSHOT_WRITE_SECONDS, writeSeconds);
+      }
+    }
+  }
 
   /** Begins to keep snapshots of {@code index}, which {@code ingest} writes. */
   SnapshotKeeper(
       SnapshotDirectory directory,
       EventIngest ingest,
-      RestoredIndex index,
+      RunKvIndex index,
       RouterConfig.Snapshot config,
       LongSupplier nanoClock) {
     this.directory = directory;
@@ -58,7 +102,7 @@ public final class SnapshotKeeper implements AutoCloseable {
   }
 
   /** How it went so far. */
-  public SnapshotStatus status() {
+  public Status status() {
     return status;
   }
 
@@ -101,14 +145,12 @@ public final class SnapshotKeeper implements AutoCloseable {
     boolean wasTaken = directory.isTaken();
     try {
       long bytes =
-          directory.replace(
-              out -> {
-                boolean will =
-                    ingest.whileStill(memory ->
-                        handover.fill(to -> SnapshotFormat.write(memory, index.read(), to)));
-                handover.drainTo(out, will ? PATIENCE_NANOS : 0);
-              },
-              RestoredState.maxBytes(config));
+          directory.replace(out -> {
+            boolean will =
+                ingest.whileStill(memory ->
+                    handover.fill(to -> memory.writeTo(to, index, RestoredState.maxBytes(config))));
+            handover.drainTo(out, will ? PATIENCE_NANOS : 0);
+          });
       status =
           status.written(
               nanoClock.getAsLong(),

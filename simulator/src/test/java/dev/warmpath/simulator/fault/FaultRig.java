@@ -12,14 +12,12 @@ import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.snapshot.EngineFate;
-import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot.Identity;
 import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.RestoredEngines.Adopted;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.IndexTotals;
@@ -56,6 +54,10 @@ final class FaultRig implements StreamSockets {
   static final int MAX_ORPHANS = 1000;
 
   private static final int PROMPTS = 90;
+
+  /** What another process has left. */
+  private record Content(RunKvIndex index, IngestSnapshot ingest) {}
+
   private static final IngestSnapshot NOTHING = new IngestSnapshot(Instant.EPOCH, List.of());
   private static final long SEED = 20_261_121;
   private static final StreamLimits LIMITS =
@@ -160,12 +162,17 @@ final class FaultRig implements StreamSockets {
   private Content restored() {
     EngineSnapshot snapshot =
         new EngineSnapshot(
-            EngineIdentity.of(source), applier.slot(), stats().namedBlocks(), stream.snapshot());
+            Identity.of(source), applier.slot(), stats().namedBlocks(), stream.snapshot());
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      SnapshotFormat.write(new IngestSnapshot(Instant.EPOCH, List.of(snapshot)), index, bytes);
-      return SnapshotFormat.read(
-          new ByteArrayInputStream(bytes.toByteArray()), IndexLimits.unbounded(MAX_ORPHANS));
+      new IngestSnapshot(Instant.EPOCH, List.of(snapshot)).writeTo(bytes, index, Integer.MAX_VALUE);
+      RunKvIndex copy = new RunKvIndex(IndexLimits.unbounded(MAX_ORPHANS));
+      return new Content(
+          copy,
+          IngestSnapshot.readFrom(
+              new ByteArrayInputStream(bytes.toByteArray()),
+              copy,
+              new IngestSnapshot.Bounds(Integer.MAX_VALUE, Duration.ZERO, Instant.EPOCH)));
     } catch (IOException e) {
       throw new UncheckedIOException("a buffer in memory", e);
     }

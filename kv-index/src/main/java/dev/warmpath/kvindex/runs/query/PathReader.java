@@ -61,8 +61,12 @@ public final class PathReader {
 
   /** Fills {@code matches}; false if the writer interfered and nothing was filled. */
   public boolean read(BlockChain prompt, PrefixMatches matches) {
-    Walk walk = WALKS.get();
     ReadView fleet = this.fleet;
+    if (fleet.slots() == 0) { // where the tree may just be read from a snapshot
+      matches.begin(0);
+      return true;
+    }
+    Walk walk = WALKS.get();
     walk.begin(prompt, fleet, matches);
     boolean read;
     try {

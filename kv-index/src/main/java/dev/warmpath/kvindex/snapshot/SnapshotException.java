@@ -1,10 +1,10 @@
-package dev.warmpath.eventingest.snapshot.file;
+package dev.warmpath.kvindex.snapshot;
 
 import java.io.IOException;
 import java.util.Locale;
 
-/** A file cannot be used as a snapshot. */
-public final class SnapshotRefusedException extends IOException {
+/** A stream is no snapshot that can be used. */
+public final class SnapshotException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
@@ -29,13 +29,8 @@ public final class SnapshotRefusedException extends IOException {
 
   private final Reason reason;
 
-  SnapshotRefusedException(Reason reason, String what) {
+  public SnapshotException(Reason reason, String what) {
     super(what);
-    this.reason = reason;
-  }
-
-  SnapshotRefusedException(Reason reason, Exception cause) {
-    super(String.valueOf(cause.getMessage()), cause);
     this.reason = reason;
   }
 

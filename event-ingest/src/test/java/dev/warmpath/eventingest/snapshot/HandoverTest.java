@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.snapshot.file;
+package dev.warmpath.eventingest.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

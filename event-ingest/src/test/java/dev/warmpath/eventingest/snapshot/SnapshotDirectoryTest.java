@@ -1,12 +1,13 @@
-package dev.warmpath.eventingest.snapshot.file;
+package dev.warmpath.eventingest.snapshot;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.eventingest.snapshot.file.SnapshotReader.Bounds;
-import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot.Bounds;
 import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.kvindex.snapshot.SnapshotException.Reason;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,8 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class SnapshotDirectoryTest {
 
-  private static final Bounds BOUNDS = new Bounds(1 << 20, Duration.ofHours(1));
-  private static final Instant TAKEN = SnapshotFormatTest.snapshot().taken();
+  private static final Instant TAKEN = IngestSnapshotTest.snapshot().taken();
 
   @TempDir private Path dir;
 
@@ -33,7 +33,7 @@ final class SnapshotDirectoryTest {
     try (SnapshotDirectory directory = SnapshotDirectory.open(dir.resolve("new/one"))) {
       assertThat(directory.snapshots()).isEmpty();
       for (String text : new String[] {"first", "second", "third"}) {
-        assertThat(directory.replace(out -> out.write(text.getBytes(US_ASCII)), 100))
+        assertThat(directory.replace(out -> out.write(text.getBytes(US_ASCII))))
             .isEqualTo(text.length());
       }
       assertThat(directory.snapshots()).hasSize(2);
@@ -51,7 +51,7 @@ final class SnapshotDirectoryTest {
     Path left = Files.write(dir.resolve("index.wpsnap.tmp"), new byte[10]);
     Files.setPosixFilePermissions(left, PosixFilePermissions.fromString("rw-r--r--"));
     try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      directory.replace(out -> out.write(1), 100);
+      directory.replace(out -> out.write(1));
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(dir.resolve("lock"))))
           .isEqualTo("rw-------");
       assertThat(
@@ -64,28 +64,17 @@ final class SnapshotDirectoryTest {
   @Test
   void writeThatFailsHalfWayKeepsTheOldOne() throws IOException {
     try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      directory.replace(out -> out.write(1), 100);
+      directory.replace(out -> out.write(1));
       assertThatThrownBy(() ->
-              directory.replace(
-                  out -> {
-                    out.write(new byte[50]);
-                    out.flush();
-                    throw new IOException("no space left");
-                  },
-                  100))
+              directory.replace(out -> {
+                out.write(new byte[50]);
+                out.flush();
+                throw new IOException("no space left");
+              }))
           .hasMessage("no space left");
       assertThat(directory.snapshots()).singleElement().isEqualTo(dir.resolve("index.wpsnap"));
       assertThat(dir.resolve("index.wpsnap")).hasBinaryContent(new byte[] {1});
       assertThat(dir.resolve("index.wpsnap.tmp")).doesNotExist();
-    }
-  }
-
-  @Test
-  void writesNoMoreThanItMay() throws IOException {
-    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      assertThatThrownBy(() -> directory.replace(out -> out.write(new byte[101]), 100))
-          .hasMessage("more than 100 bytes");
-      assertThat(directory.snapshots()).isEmpty();
     }
   }
 
@@ -102,21 +91,21 @@ final class SnapshotDirectoryTest {
   @Test
   void secondOwnerInThisProcessIsRefusedAndTakesNothingAway() throws Exception {
     SnapshotDirectory first = SnapshotDirectory.open(dir);
-    first.replace(out -> out.write(1), 100);
+    first.replace(out -> out.write(1));
     SnapshotDirectory second = SnapshotDirectory.open(dir);
     String process = "in use by another router, process " + ProcessHandle.current().pid();
     assertThatThrownBy(second::take)
-        .isInstanceOf(DirectoryInUseException.class)
+        .isInstanceOf(SnapshotDirectory.InUseException.class)
         .hasMessageContaining(process);
-    assertThatThrownBy(() -> second.replace(out -> out.write(2), 100))
-        .isInstanceOf(DirectoryInUseException.class);
+    assertThatThrownBy(() -> second.replace(out -> out.write(2)))
+        .isInstanceOf(SnapshotDirectory.InUseException.class);
     assertThat(second.isTaken()).isFalse();
     assertThat(second.snapshots()).as("it may read").hasSize(1);
     second.close();
     assertThat(otherProcess()).contains(process);
     first.close();
     assertThat(otherProcess()).isEqualTo("opened");
-    second.replace(out -> out.write(2), 100);
+    second.replace(out -> out.write(2));
     assertThat(second.isTaken()).isTrue();
     second.close();
   }
@@ -124,27 +113,42 @@ final class SnapshotDirectoryTest {
   @Test
   void newestThatCanBeUsedIsRead() throws IOException {
     try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      directory.replace(out -> out.write(SnapshotFormatTest.bytes()), 1 << 20);
-      directory.replace(out -> out.write(new byte[100]), 1 << 20);
+      directory.replace(out -> out.write(IngestSnapshotTest.bytes()));
+      directory.replace(out -> out.write(new byte[100]));
 
-      SnapshotReader reader = new SnapshotReader(directory, BOUNDS, TAKEN);
-      assertThat(reader.read(IndexLimits.unbounded(9)))
-          .isNotNull()
-          .satisfies(c -> assertThat(c.ingest()).isEqualTo(SnapshotFormatTest.snapshot()));
-      assertThat(reader.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
+      RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(9));
+      assertThat(directory.read(index, bounds(TAKEN))).isEqualTo(IngestSnapshotTest.snapshot());
+      assertThat(index.stats(0).namedBlocks()).isEqualTo(3);
+      assertThat(directory.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
+    }
+  }
+
+  /** Its first half has been read into the index when it turns out. */
+  @Test
+  void nothingOfADamagedOneIsInTheIndexThatThePreviousIsReadInto() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      directory.replace(out -> out.write(IngestSnapshotTest.bytes()));
+      byte[] bytes = IngestSnapshotTest.bytes();
+      bytes[bytes.length - 1] ^= 1;
+      directory.replace(out -> out.write(bytes));
+
+      RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(9));
+      assertThat(directory.read(index, bounds(TAKEN))).isEqualTo(IngestSnapshotTest.snapshot());
+      assertThat(index.stats(0).namedBlocks()).isEqualTo(3);
+      assertThat(directory.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
     }
   }
 
   @Test
   void oldAndLargeOnesAreRefused() throws IOException {
     try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      directory.replace(out -> out.write(SnapshotFormatTest.bytes()), 1 << 20);
-      assertRefused(directory, BOUNDS, TAKEN.plusSeconds(3601), Reason.TOO_OLD);
-      assertRefused(directory, new Bounds(99, BOUNDS.maxAge()), TAKEN, Reason.TOO_LARGE);
-      assertThat(
-              new SnapshotReader(directory, BOUNDS, TAKEN.plusSeconds(3600))
-                  .read(IndexLimits.unbounded(9)))
-          .isNotNull();
+      directory.replace(out -> out.write(IngestSnapshotTest.bytes()));
+      RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(9));
+      assertThat(directory.read(index, bounds(TAKEN.plusSeconds(3601)))).isNull();
+      assertThat(directory.refused()).isEqualTo(Map.of(Reason.TOO_OLD, 1));
+      assertThat(directory.read(index, new Bounds(99, Duration.ofHours(1), TAKEN))).isNull();
+      assertThat(directory.refused()).isEqualTo(Map.of(Reason.TOO_OLD, 1, Reason.TOO_LARGE, 1));
+      assertThat(directory.read(index, bounds(TAKEN.plusSeconds(3600)))).isNotNull();
     }
   }
 
@@ -152,15 +156,14 @@ final class SnapshotDirectoryTest {
   void whatCannotBeReadIsRefused() throws IOException {
     try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
       Files.createDirectory(dir.resolve("index.wpsnap"));
-      assertRefused(directory, BOUNDS, TAKEN, Reason.UNREADABLE);
+      RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(9));
+      assertThat(directory.read(index, bounds(TAKEN))).isNull();
+      assertThat(directory.refused()).isEqualTo(Map.of(Reason.UNREADABLE, 1));
     }
   }
 
-  private static void assertRefused(
-      SnapshotDirectory directory, Bounds bounds, Instant now, Reason reason) {
-    SnapshotReader reader = new SnapshotReader(directory, bounds, now);
-    assertThat(reader.read(IndexLimits.unbounded(9))).isNull();
-    assertThat(reader.refused()).isEqualTo(Map.of(reason, 1));
+  private static Bounds bounds(Instant now) {
+    return new Bounds(1 << 20, Duration.ofHours(1), now);
   }
 
   /** What {@link Opener} says in a process of its own. */

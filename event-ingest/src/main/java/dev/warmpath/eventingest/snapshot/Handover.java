@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.snapshot.file;
+package dev.warmpath.eventingest.snapshot;
 
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,8 +1,15 @@
-package dev.warmpath.eventingest.snapshot.file;
+package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.OwnerOnly;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot.Bounds;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.kvindex.snapshot.SnapshotException;
+import dev.warmpath.kvindex.snapshot.SnapshotException.Reason;
+import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -14,9 +21,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The directory in which one process, and no other, keeps its last two snapshots; anyone may read
@@ -30,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SnapshotDirectory implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotDirectory.class);
+
   static final String NEWEST = "index.wpsnap";
   static final String PREVIOUS = "index.wpsnap.1";
   static final String UNFINISHED = "index.wpsnap.tmp";
@@ -39,6 +51,7 @@ public final class SnapshotDirectory implements AutoCloseable {
   private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
 
   private final Path directory;
+  private final Map<Reason, Integer> refused = new ConcurrentHashMap<>();
   private @Nullable FileChannel lockFile;
 
   /** What writes a snapshot. */
@@ -46,6 +59,16 @@ public final class SnapshotDirectory implements AutoCloseable {
 
     /** Writes all of it. */
     void writeTo(OutputStream out) throws IOException;
+  }
+
+  /** Another router keeps its snapshots in the directory. */
+  public static final class InUseException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    InUseException(Path directory, String process) {
+      super(directory + " is in use by another router, process " + process);
+    }
   }
 
   private SnapshotDirectory(Path directory) {
@@ -62,14 +85,14 @@ public final class SnapshotDirectory implements AutoCloseable {
    * Takes the directory if this object has not yet, and removes what a process that was killed has
    * left unfinished.
    *
-   * @throws DirectoryInUseException if another router has it
+   * @throws InUseException if another router has it
    */
   public synchronized void take() throws IOException {
     if (lockFile != null) {
       return;
     }
     if (!OWNED.add(directory)) {
-      throw new DirectoryInUseException(directory, owner());
+      throw new InUseException(directory, owner());
     }
     try {
       lockFile = lock(directory);
@@ -112,7 +135,7 @@ public final class SnapshotDirectory implements AutoCloseable {
     }
     if (lock == null) {
       channel.close();
-      throw new DirectoryInUseException(directory, Files.readString(file).strip());
+      throw new InUseException(directory, Files.readString(file).strip());
     }
     channel.truncate(0);
     channel.write(ByteBuffer.wrap((owner() + "\n").getBytes(StandardCharsets.UTF_8)));
@@ -132,17 +155,59 @@ public final class SnapshotDirectory implements AutoCloseable {
   }
 
   /**
+   * Reads the newest snapshot that can be used; null if there is none. Those that cannot are
+   * counted and told of in the log.
+   *
+   * @param index never had an engine; becomes what was written, or stays empty
+   */
+  public @Nullable IngestSnapshot read(RunKvIndex index, Bounds bounds) {
+    for (Path file : snapshots()) {
+      try {
+        return read(file, index, bounds);
+      } catch (SnapshotException e) {
+        refused.merge(e.reason(), 1, Integer::sum);
+        LOG.warn("snapshot {} is refused, {}: {}", file, e.reason().label(), e.getMessage());
+      }
+    }
+    return null;
+  }
+
+  /** How many snapshots were refused, by reason. */
+  public Map<Reason, Integer> refused() {
+    return Map.copyOf(refused);
+  }
+
+  private static IngestSnapshot read(Path file, RunKvIndex index, Bounds bounds)
+      throws SnapshotException {
+    try (InputStream in = new BufferedInputStream(new FileInputStream(file.toFile()))) {
+      long bytes = Files.size(file);
+      if (bytes > bounds.maxBytes()) {
+        throw new SnapshotException(
+            Reason.TOO_LARGE, bytes + " bytes, at most " + bounds.maxBytes());
+      }
+      return IngestSnapshot.readFrom(in, index, bounds);
+    } catch (SnapshotException e) {
+      throw e;
+    } catch (IOException e) {
+      throw new SnapshotException(Reason.UNREADABLE, String.valueOf(e.getMessage()));
+    } catch (RuntimeException e) { // a start must not fail for a file that it can do without
+      LOG.error("snapshot {} was read wrongly", file, e);
+      throw new SnapshotException(Reason.DAMAGED, e.toString());
+    }
+  }
+
+  /**
    * Makes {@code content} the newest snapshot, in a directory that this object takes if it has not
    * yet; returns its bytes.
    *
-   * @throws DirectoryInUseException if another router has it
+   * @throws InUseException if another router has it
    */
-  public synchronized long replace(Content content, long maxBytes) throws IOException {
+  public synchronized long replace(Content content) throws IOException {
     take();
     Path unfinished = directory.resolve(UNFINISHED);
     long bytes;
     try {
-      bytes = write(unfinished, content, maxBytes);
+      bytes = write(unfinished, content);
     } catch (IOException | RuntimeException e) {
       Files.deleteIfExists(unfinished);
       throw e;
@@ -156,16 +221,14 @@ public final class SnapshotDirectory implements AutoCloseable {
     return bytes;
   }
 
-  private static long write(Path file, Content content, long maxBytes) throws IOException {
+  private static long write(Path file, Content content) throws IOException {
     Files.deleteIfExists(file); // left by an Error, perhaps with other permissions
     try (FileChannel channel =
         FileChannel.open(
             file,
             Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
             OwnerOnly.attributes(file))) {
-      OutputStream out =
-          new BufferedOutputStream(
-              new BoundedOutput(Channels.newOutputStream(channel), maxBytes), 1 << 16);
+      OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 16);
       content.writeTo(out);
       out.flush();
       channel.force(true);

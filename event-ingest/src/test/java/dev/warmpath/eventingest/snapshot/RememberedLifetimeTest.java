@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.snapshot.file;
+package dev.warmpath.eventingest.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,11 +8,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.WireBatch;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineSnapshot;
-import dev.warmpath.eventingest.snapshot.IngestSnapshot;
-import dev.warmpath.eventingest.snapshot.StreamSnapshot;
-import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot.Identity;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.kvindex.IndexLimits;
@@ -21,10 +17,8 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -73,15 +67,15 @@ final class RememberedLifetimeTest {
   private void restart() throws IOException {
     EngineSource source = source(dialect());
     StreamSnapshot stream = new StreamSnapshot(0, 1, Double.NaN, null, applier.learned());
-    EngineSnapshot engine =
-        new EngineSnapshot(EngineIdentity.of(source), applier.slot(), 3, stream);
-    IngestSnapshot snapshot = new IngestSnapshot(Instant.EPOCH, List.of(engine));
+    EngineSnapshot engine = new EngineSnapshot(Identity.of(source), applier.slot(), 3, stream);
+    IngestSnapshot snapshot =
+        new IngestSnapshot(IngestSnapshotTest.snapshot().taken(), List.of(engine));
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    SnapshotFormat.write(snapshot, index, out);
-    Content content = SnapshotFormat.read(new ByteArrayInputStream(out.toByteArray()), LIMITS);
-    index = content.index();
+    snapshot.writeTo(out, index, Integer.MAX_VALUE);
+    index = new RunKvIndex(LIMITS);
+    IngestSnapshot read = IngestSnapshotTest.readInto(index, out.toByteArray(), Integer.MAX_VALUE);
     counters = new StreamCounters();
-    StreamSnapshot known = Objects.requireNonNull(content.ingest().engines().get(0).stream());
+    StreamSnapshot known = Objects.requireNonNull(read.engines().get(0).stream());
     applier = new EventApplier(index, source, counters, applier.slot(), known.learned());
   }
 
