@@ -89,7 +89,8 @@ public enum Metric {
   TOKENIZER_WAITING(Type.GAUGE, "Prompts waiting for a tokenizer thread."),
   TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Max prompts waiting for a tokenizer thread."),
   BODY_SCANS_WAITING(
-      Type.GAUGE, "Bodies waiting to be scanned without their prompt; same limit as prompts."),
+      Type.GAUGE,
+      "Bodies waiting to be decoded, or scanned without their prompt; same limit as prompts."),
   TOKENIZER_READY(Type.GAUGE, "1 when the tokenizer is loaded.", "model"),
   TOKENIZER_LOAD_FAILURES_TOTAL(Type.COUNTER, "Failed attempts to load the tokenizer.", "model"),
   TOKENIZER_DOWNLOADED_BYTES(Type.GAUGE, "Bytes of the model's files present.", "model"),

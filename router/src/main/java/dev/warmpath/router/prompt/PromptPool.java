@@ -155,8 +155,7 @@ public final class PromptPool implements AutoCloseable {
       try {
         ReadRequest result = attempt(kind, share);
         if (result != null && promptWanted.get() && !settled.get()) {
-          watch.read(kind, body, result);
-          isAsked = askElsewhere(kind, result, share);
+          isAsked = show(kind, result, share);
           if (!isAsked) {
             answerRead(result);
           }
@@ -165,6 +164,17 @@ public final class PromptPool implements AutoCloseable {
         if (!isAsked) {
           share.close();
         }
+      }
+    }
+
+    /** Shows what was read to others; whether one of them answers, as {@link #askElsewhere}. */
+    private boolean show(RequestKind kind, ReadRequest result, TreeRoom.Share share) {
+      try {
+        watch.read(kind, body, result);
+        return askElsewhere(kind, result, share);
+      } catch (RuntimeException e) {
+        LOG.error("what was read was shown to others in vain, bodyBytes={}", body.length, e);
+        return false;
       }
     }
 
@@ -279,6 +289,25 @@ public final class PromptPool implements AutoCloseable {
     Ticket ticket = new Ticket(body, contentType, hints, done);
     ticket.scan(null);
     return ticket;
+  }
+
+  /**
+   * Does what a body needs before it can be read, on the thread that reads those without a prompt.
+   *
+   * @return false if too many wait for that
+   */
+  public boolean execute(Runnable work) {
+    try {
+      scanner.execute(work);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  /** Does not do it if it was not begun. */
+  public void withdraw(Runnable work) {
+    scanner.remove(work);
   }
 
   /**

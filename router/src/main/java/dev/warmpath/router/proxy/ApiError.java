@@ -184,7 +184,7 @@ record ApiError(int status, String type, String code, String message, int retryS
   static ApiError unsupportedCoding() {
     String message =
         "Of the header `Content-Encoding` these are understood, one at a time: "
-            + ContentCoding.UNDERSTOOD;
+            + ContentCoding.understood();
     return new ApiError(415, "invalid_request_error", "unsupported_content_encoding", message);
   }
 
@@ -210,6 +210,11 @@ record ApiError(int status, String type, String code, String message, int retryS
   /** Too much is going on in the router itself. */
   static ApiError overloaded(String what) {
     return unavailable("overloaded", "The router is overloaded: " + what + ".");
+  }
+
+  /** The threads that read bodies do not come to it. */
+  static ApiError unread() {
+    return overloaded("too many bodies wait to be read");
   }
 
   /** Many bodies come at once. */
@@ -289,7 +294,7 @@ record ApiError(int status, String type, String code, String message, int retryS
     if (status == 401) {
       response.putHeader("www-authenticate", "Bearer");
     } else if (status == 415) {
-      response.putHeader("accept-encoding", ContentCoding.UNDERSTOOD);
+      response.putHeader("accept-encoding", ContentCoding.understood());
     }
     response.end(json(form));
   }

@@ -4,6 +4,7 @@ import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.routing.RoutingRequest;
 import java.util.Collection;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,7 @@ final class ClientQuota {
 
   private final @Nullable Client client;
   private final LongSupplier nanoClock;
-  private volatile int promptTokens = NOT_ADMITTED;
+  private final AtomicInteger promptTokens = new AtomicInteger(NOT_ADMITTED);
 
   /**
    * @param client whose key the request came with; null without keys
@@ -60,15 +61,18 @@ final class ClientQuota {
     int length = known == RoutingRequest.UNKNOWN_TOKENS ? request.estimatedTokens() : known;
     Client.Answer answer = client.prompt(length, nanoClock.getAsLong());
     if (answer.isAdmitted()) {
-      promptTokens = length;
+      promptTokens.set(length);
       return null;
     }
     return ApiError.of(answer);
   }
 
-  /** The request is over; what no engine was given is given back. */
+  /**
+   * The request is over; what no engine was given is given back, once. Its prompt may be counted
+   * after that, if the client left meanwhile: then this is called again.
+   */
   void over(Timeline timeline) {
-    int counted = promptTokens;
+    int counted = promptTokens.getAndSet(NOT_ADMITTED);
     if (client == null || counted == NOT_ADMITTED) {
       return;
     }

@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import com.github.luben.zstd.util.Native;
 import io.vertx.core.MultiMap;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a client has coded its body (RFC 9110, 8.4): agents send long conversations as zstd or gzip,
@@ -51,8 +53,28 @@ enum ContentCoding {
     }
   };
 
+  /** Whether the library of zstd, which is native, could be loaded here. */
+  private static final class Library {
+    static final boolean LOADED = load();
+
+    private static boolean load() {
+      try {
+        Native.load();
+        return true;
+      } catch (LinkageError | RuntimeException e) {
+        LoggerFactory.getLogger(ContentCoding.class)
+            .warn(
+                "bodies compressed as zstd are refused: its library cannot be loaded: {}",
+                e.toString());
+        return false;
+      }
+    }
+  }
+
   /** The codings that are understood, as a header lists them. */
-  static final String UNDERSTOOD = "zstd, gzip, deflate";
+  static String understood() {
+    return Library.LOADED ? "zstd, gzip, deflate" : "gzip, deflate";
+  }
 
   private static final int PIECE_BYTES = 1 << 13;
 
@@ -82,7 +104,7 @@ enum ContentCoding {
         : switch (names.get(0)) {
           case "gzip", "x-gzip" -> GZIP;
           case "deflate" -> DEFLATE;
-          case "zstd" -> ZSTD;
+          case "zstd" -> Library.LOADED ? ZSTD : OTHER;
           default -> OTHER;
         };
   }

@@ -77,13 +77,16 @@ final class Exchange {
    * What an attempt goes through in TRYING is drawn in Attempt. Two upstream legs, a prefill at one
    * engine and then the decode at another, would be one more state here, PREFILLING, before TRYING:
    * its attempt passes nothing down (it collects its answer, as it does a refusal), and its last byte
-   * leads to TRYING with what the answer holds for the second leg, or to BACKING_OFF. The decode's
-   * place is reserved together with the prefill's, in "reserved", as in a back-off. I1 to I4 hold as
-   * they are; tries are counted, and replicas left out, for each leg on its own.
+   * leads to TRYING with what the answer holds for the second leg; a failed one leads to BACKING_OFF
+   * and back. What is now the exchange's then belongs to a leg: the body that goes up, the replicas
+   * tried, the tries that may have begun. The decode's place is reserved with the prefill's by the
+   * dispatcher, and is the exchange's until TRYING, beside what a back-off reserves.
    *
-   * I1  At most one attempt exists at a time; it owns exactly one assignment and finishes it. What
-   *     is reserved for the next one during a back-off is the exchange's until that begins.
-   * I2  OVER is entered exactly once, by end(); after that nothing is sent and no attempt starts.
+   * I1  At most one attempt exists at a time but for the moment in which a failed one, whose place
+   *     is given back, hands over; each owns exactly one assignment and finishes it. What is
+   *     reserved for the next one during a back-off is the exchange's until that begins.
+   * I2  OVER is entered exactly once, by end(), or by failed() if even that fails; after that nothing
+   *     is sent and no attempt starts.
    * I3  Every path out of a callback that may come late begins with a look at the state.
    * I4  Every callback, the attempt's too, is guarded: what it throws ends the exchange.
    */
@@ -279,6 +282,9 @@ final class Exchange {
   /** When an engine was asked for; written before that by the prompt's thread. */
   private long askedNanos;
 
+  /** Decodes the body; or has. */
+  private @Nullable Runnable decoding;
+
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
   private boolean hidesTransfers;
@@ -440,21 +446,27 @@ final class Exchange {
     byte[] coded = body.whole();
     RequestBody bounds = body;
     within(proxy.config().timeouts().requestBodyMs(), () -> reject(ApiError.bodyTimeout()));
-    loop.vertx()
-        .executeBlocking(() -> RequestBody.decode(coding, coded, bounds), false)
-        .onComplete(
-            guarded(end -> {
-              if (end.succeeded()) {
-                decoded(end.result());
-              } else if (end.cause() instanceof IOException) {
-                reject(ApiError.undecodable(coding));
-              } else {
-                failed(end.cause());
-              }
-            }));
+    Runnable work =
+        () -> {
+          Handler<Void> end;
+          try {
+            RequestBody.Decoded decoded = RequestBody.decode(coding, coded, bounds);
+            end = v -> decoded(decoded);
+          } catch (IOException e) {
+            end = v -> reject(ApiError.undecodable(coding));
+          } catch (RuntimeException | Error e) {
+            end = v -> failed(e);
+          }
+          loop.context.runOnContext(guarded(end));
+        };
+    decoding = work;
+    if (!proxy.prompts().execute(work)) {
+      reject(ApiError.unread());
+    }
   }
 
   private void decoded(RequestBody.Decoded decoded) {
+    decoding = null;
     if (state != State.BODY) {
       decoded.body().drop();
       return;
@@ -499,7 +511,7 @@ final class Exchange {
   private void decide(@Nullable ReadRequest read, byte[] whole) {
     try {
       if (read == null) {
-        ApiError refusal = ApiError.overloaded("too many bodies wait to be read");
+        ApiError refusal = ApiError.unread();
         loop.context.runOnContext(guarded(v -> reject(refusal)));
         return;
       }
@@ -511,6 +523,9 @@ final class Exchange {
       DispatchResult placed = ask(request, refusal);
       loop.context.runOnContext(
           guarded(v -> {
+            if (isOver()) {
+              quota.over(timeline); // it was counted after the client had left
+            }
             prepared = request;
             hidesTransfers = hides;
             decided(pieces, refusal, placed);
@@ -585,7 +600,7 @@ final class Exchange {
     if (ticket.giveUp(FallbackCause.DEADLINE)) {
       within(10L * proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     } else {
-      reject(ApiError.overloaded("too many bodies wait to be read"));
+      reject(ApiError.unread());
     }
   }
 
@@ -946,6 +961,9 @@ final class Exchange {
   private void letGo() {
     limit.stop();
     line.stop();
+    if (decoding != null) {
+      proxy.prompts().withdraw(decoding);
+    }
     if (ticket != null) {
       ticket.drop();
     }

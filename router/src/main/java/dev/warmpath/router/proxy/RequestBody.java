@@ -32,6 +32,9 @@ public final class RequestBody {
   private byte[] bytes = EMPTY;
   private int count;
 
+  /** Read by a thread that decodes it. */
+  private volatile boolean dropped;
+
   public RequestBody(BodyRoom room, int limitBytes, HttpServerRequest request) {
     this(room, limitBytes, declaredBytes(request));
   }
@@ -79,9 +82,9 @@ public final class RequestBody {
 
   /**
    * What {@code whole} stands for in {@code coding}, within the same bounds; nothing is kept of it
-   * unless all is taken. It takes time, and belongs on no event loop.
+   * unless all is taken. It takes time, and belongs on no event loop; it ends soon when {@code as},
+   * which has the bounds, is dropped.
    *
-   * @param as has the bounds
    * @throws IOException if it is damaged or ends early
    */
   static Decoded decode(ContentCoding coding, byte[] whole, RequestBody as) throws IOException {
@@ -90,10 +93,12 @@ public final class RequestBody {
     try (InputStream plain = coding.decode(new ByteArrayInputStream(whole))) {
       byte[] piece = new byte[PIECE_BYTES];
       Taken taken = Taken.TAKEN;
-      for (int n = plain.read(piece); n >= 0 && taken == Taken.TAKEN; n = plain.read(piece)) {
+      for (int n = plain.read(piece);
+          n >= 0 && taken == Taken.TAKEN && !as.dropped;
+          n = plain.read(piece)) {
         taken = decoded.add(piece, n);
       }
-      isKept = taken == Taken.TAKEN;
+      isKept = taken == Taken.TAKEN && !as.dropped;
       return new Decoded(taken, decoded);
     } finally {
       if (!isKept) {
@@ -142,6 +147,7 @@ public final class RequestBody {
 
   /** Keeps nothing any more, and gives its room back. */
   public void drop() {
+    dropped = true;
     room.give(bytes.length);
     count = 0;
     bytes = EMPTY;

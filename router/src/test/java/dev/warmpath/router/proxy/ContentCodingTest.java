@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -103,6 +104,22 @@ class ContentCodingTest {
     assertThat(bomb.size()).isLessThan(LIMIT_BYTES);
     assertThat(post(coding, bomb.toByteArray()).statusCode()).isEqualTo(413);
     nothingIsLeft();
+  }
+
+  @Test
+  void clientThatLeavesLeavesNothing() throws Exception {
+    byte[] coded = coded("gzip", new byte[LIMIT_BYTES]);
+    for (int i = 0; i < 50; i++) {
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.write(
+            "POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-encoding: gzip\r\n"
+                + "content-length: %d\r\n\r\n".formatted(coded.length));
+        client.write(coded).reset();
+      }
+    }
+    rig.untilIdle();
+    Rig.until(() -> rig.metrics().get("warmpath_request_bodies_bytes") == 0);
+    assertThat(rig.metrics().get("warmpath_body_scans_waiting")).isZero();
   }
 
   /** A stream of zstd says how much memory its reader needs: up to gigabytes. */
