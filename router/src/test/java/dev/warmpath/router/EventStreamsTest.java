@@ -122,7 +122,7 @@ class EventStreamsTest {
       fleet.add(old);
       ReplicaConfig replica = replica("vllm");
       streams.follow(replica, "m");
-      fleet.remove("a");
+      fleet.change(List.of(fleet.find("a").orElseThrow()), List.of());
       streams.unfollow(replica);
       assertThat(ingest.status()).isEmpty();
 

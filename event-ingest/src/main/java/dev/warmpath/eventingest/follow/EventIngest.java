@@ -221,7 +221,7 @@ public final class EventIngest implements AutoCloseable {
   /** The engine's cache is known to be empty although its own event may come late. */
   public void cleared(EngineId id, String why) {
     shared.tap().cleared(id, why);
-    tell(id, engine -> engine.stream().cleared(why));
+    tell(id, engine -> engine.stream().cleared());
   }
 
   /**

@@ -35,17 +35,23 @@ public final class EngineStream {
   /*
    * One replay at most is under way. What comes meanwhile, by `state`:
    *
-   *              live batch                          batch of the replay          end of the replay
-   *   FOLLOWING  the next is applied, one known is   none is awaited              –
-   *              a duplicate, one behind a jump
-   *              waits ──▶ REPAIRING
-   *   CHECKING   the same                            missed ──▶ FOUND             ──▶ FOLLOWING
-   *   FOUND      waits                               applied                      ──▶ FOLLOWING; what waits comes next
-   *   REPAIRING  waits                               applied                      the same; failed ──▶ REPAIRING again,
-   *                                                                               after some attempts lost ──▶ FOLLOWING
+   *              live batch                       batch of the replay    whole                  failed
+   *   FOLLOWING  the next is applied, one known   none is awaited        –                      –
+   *              is a duplicate, one behind a
+   *              jump waits ──▶ REPAIRING
+   *   CHECKING   the same                         missed ──▶ FOUND       ──▶ FOLLOWING          ──▶ FOLLOWING
+   *   FOUND      waits                            applied                ──▶ FOLLOWING; what    ──▶ REPAIRING, asks again;
+   *                                                                      waits comes next       after some attempts what is
+   *   REPAIRING  waits                            applied                the same               missing is lost ──▶ FOLLOWING
+   *
+   * A whole answer may lead to REPAIRING instead: if nothing in it shows that the process is the same, all is
+   * forgotten and asked for; if a gap was given up while the engine did not answer, all is asked for again; if what
+   * waits lies behind another gap, drain() finds it.
    *
    * In every state: another batch under a known number ends the lifetime, and all is asked for again; a reconnect,
-   * a restart, or live batches without room begin a repair; if the engine cannot be asked, what is missing is lost.
+   * a restart, an unproven restored stream or live batches without room begin a repair; if the engine cannot be
+   * asked, what is missing is lost. A replay that begins too late to show the process loses what is missing if the
+   * process's start is known, which will tell; else all is forgotten.
    *
    * I1  every batch below `lifetime.next` was applied, or counted as lost and what was held suspended
    * I2  `cache` is complete only if nothing was lost since the engine held nothing
@@ -279,7 +285,7 @@ public final class EngineStream {
   // What others tell.
 
   /** The engine's cache is known to be empty although its own event may come late. */
-  public void cleared(String why) {
+  public void cleared() {
     cache.clear();
     if (lifetime.started()) {
       cache.complete();

@@ -23,7 +23,7 @@ public enum EngineFate {
   NO_REPLAY,
   /** Forgotten: it is not configured any more. */
   NOT_CONFIGURED,
-  /** Forgotten: it is configured with another model or dialect. */
+  /** Forgotten: it is configured otherwise: its model, its dialect, or how its events are read. */
   CHANGED,
   /** Nothing was known of it. */
   UNKNOWN;

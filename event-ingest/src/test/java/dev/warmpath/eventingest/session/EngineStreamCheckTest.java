@@ -187,7 +187,7 @@ final class EngineStreamCheckTest {
   @Test
   void whatIsStoredBehindAnEmptyingDuringACheckIsKept() {
     StreamFixture fixture = checkedAfterASilence();
-    fixture.stream.cleared("reset");
+    fixture.stream.cleared();
     fixture.engine.clear().serve(B);
     fixture.deliver(1);
     fixture.deliver(2);
@@ -202,7 +202,7 @@ final class EngineStreamCheckTest {
   void whatACheckFindsFromBeforeAnEmptyingIsNotCredited() {
     StreamFixture fixture = checkedAfterASilence();
     fixture.engine.serve(B);
-    fixture.stream.cleared("reset");
+    fixture.stream.cleared();
     fixture.answer();
 
     assertThat(fixture.predicted(A)).isZero();

@@ -90,7 +90,7 @@ class EngineStreamProofTest {
     fixture.deliver(0);
     fixture.stream.disconnected();
     fixture.stream.connected();
-    fixture.stream.cleared("asleep");
+    fixture.stream.cleared();
     fixture.engine.restart();
     fixture.engine.serve(B);
     fixture.answer();

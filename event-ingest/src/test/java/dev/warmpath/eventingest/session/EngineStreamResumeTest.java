@@ -369,7 +369,7 @@ final class EngineStreamResumeTest {
     assertThat(fixture.stream.snapshot()).isNull();
     fixture.engine.serve(A).serve(B);
     fixture.deliver(1);
-    fixture.stream.cleared("asleep");
+    fixture.stream.cleared();
     assertThat(fixture.stream.snapshot()).isNull();
     fixture.answer();
     assertThat(fixture.stream.snapshot()).isNotNull();

@@ -379,7 +379,7 @@ final class EngineStreamTest {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
-    fixture.stream.cleared("reset");
+    fixture.stream.cleared();
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
   }
@@ -390,7 +390,7 @@ final class EngineStreamTest {
     fixture.engine.serve(A).serve(B).serve(C);
     fixture.deliver(0);
     fixture.deliver(2);
-    fixture.stream.cleared("reset");
+    fixture.stream.cleared();
     fixture.answer();
 
     assertThat(fixture.predicted(A)).isZero();

@@ -46,22 +46,6 @@ public final class Fleet {
     }
   }
 
-  /** Gives the replica no new requests; what runs there runs on. Returns whether there is one. */
-  public boolean drain(String name) {
-    Optional<Replica> found = find(name);
-    found.ifPresent(replica -> replica.draining(true));
-    return found.isPresent();
-  }
-
-  /** Forgets the replica at once; what runs there runs on. Returns it if there was one. */
-  public Optional<Replica> remove(String name) {
-    synchronized (changes) {
-      Optional<Replica> found = find(name);
-      found.ifPresent(gone -> change(List.of(gone), List.of()));
-      return found;
-    }
-  }
-
   /**
    * Forgets some replicas and adds others, all at once; what runs at those that leave runs on.
    *

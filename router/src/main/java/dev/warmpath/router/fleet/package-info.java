@@ -1,4 +1,11 @@
-/** The replicas, their health, and what is known of their engines. */
+/**
+ * The replicas, their health, and what is known of their engines.
+ *
+ * <p>{@code Fleet} is the list that everybody reads; {@code members.Membership} alone changes it
+ * while the process runs. A {@code Replica} has an engine for each of its data-parallel ranks,
+ * whose state is in {@code engine}; {@code dispatch} chooses among them, {@code match} asks the
+ * index.
+ */
 @NullMarked
 package dev.warmpath.router.fleet;
 

@@ -58,6 +58,9 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    *                         opposite order, and nothing else has been done
    *     → fleet, members    what cannot fail: replicas come, go, are adjusted or begin to leave
    *
+   * Beside it, an operator's drain() and resume() change what one member may get, and those that
+   * have left are forgotten (removeThoseThatLeft).
+   *
    * What is said is a value. It takes the place of the one before only after the events, so a
    * change that fails leaves nothing behind.
    */
@@ -362,7 +365,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     members = Collections.unmodifiableMap(next);
   }
 
-  /** The one way by which the fleet changes, but for those that have left. */
+  /** The one way by which replicas come, change and begin to leave. */
   private FleetChange apply(Said now, ReplicaCheck judge) {
     List<Refusal> refused = new ArrayList<>();
     Map<String, Member> wanted = wanted(now, judge, refused);

@@ -32,9 +32,12 @@ final class Attempt {
 
   /*
    * before the first byte                 after it
-   *   connect error, silence, 408/429/      broken stream, silence ─▶ breakOff: error event, close
-   *   502/503/504 ─▶ exchange.retry,        client gone            ─▶ abandon: reset upstream
-   *   else an error of our own              last byte              ─▶ complete
+   *   connect error, silence, end of the    broken stream, silence ─▶ breakOff: error event, close
+   *   connection ─▶ exchange.retry, else    client gone            ─▶ abandon: reset upstream
+   *   an error of our own                   last byte              ─▶ complete
+   *   408/429/502/503/504 ─▶
+   *   exchange.retry, else this answer
+   *   goes down
    * The response's head is sent with its first byte, so until then a retry is possible. So it is
    * if the exchange has begun a stream meanwhile; then the replica's own head is not used, and what
    * is no stream (its refusal) is collected and becomes an error event.
@@ -49,7 +52,8 @@ final class Attempt {
    *   first byte (first-byte-ms)
    *   any answer after its first    break off,     wait                  wait
    *   byte (stream-idle-ms)         failed
-   * To wait is to look again soon. It ends with total-ms: an error, without a retry, that counts as
+   * A request that is not sent whole is not waited for: no replica can have begun it, so that it is
+   * retried even if this one is alive. To wait is to look again soon. It ends with total-ms: an error, without a retry, that counts as
    * a failure only of a dead replica. A retry would do the same work twice, and a healthy engine
    * that many such requests find would be ejected.
    *

@@ -31,20 +31,9 @@ class FleetTest {
   void aListOnceTakenDoesNotChange() {
     fleet.add(replica("a"));
     List<Replica> before = fleet.replicas();
-    fleet.remove("a");
+    fleet.change(List.of(fleet.find("a").orElseThrow()), List.of());
     assertThat(before).hasSize(1);
     assertThat(fleet.replicas()).isEmpty();
-  }
-
-  @Test
-  void drainsAndRemovesByName() {
-    Replica a = replica("a");
-    fleet.add(a);
-    assertThat(fleet.drain("a")).isTrue();
-    assertThat(a.draining()).isTrue();
-    assertThat(fleet.remove("a")).containsSame(a);
-    assertThat(fleet.remove("a")).isEmpty();
-    assertThat(fleet.drain("a")).isFalse();
   }
 
   @Test

@@ -262,7 +262,7 @@ class FleetWatchTest {
         assertThat(chat(rig)).isEqualTo(200);
       }
       assertThat(sleeper.bodies).isEmpty();
-      rig.router.fleet().drain("r1");
+      rig.router.fleet().find("r1").orElseThrow().draining(true);
       assertThat(chat(rig)).isEqualTo(200);
       assertThat(sleeper.bodies).hasSize(1);
       sleeper.metrics = awake;

@@ -58,7 +58,7 @@ class ModelCatalogTest {
   @Test
   void anAnswerOfARemovedReplicaIsForgotten() {
     ModelCatalog catalog = catalog(false);
-    fleet.remove("a");
+    fleet.change(List.of(fleet.find("a").orElseThrow()), List.of());
     catalog.learn(replica, ServedModel.read(LISTED).orElseThrow());
     assertThat(catalog.baseOf("fr")).isNull();
   }

@@ -198,13 +198,13 @@ class SlowReplicasTest {
   @Test
   void aDrainedReplicaIsNeverTried() throws Exception {
     try (Rig rig = rig(2)) {
-      rig.router.fleet().drain("r0");
+      rig.router.fleet().find("r0").orElseThrow().draining(true);
       rig.backends.get(1).health = 500;
       Rig.until(() -> rig.up() == 1);
       for (int i = 0; i < 3; i++) {
         assertThat(replicaOf(rig.chat(BODY))).isEqualTo("r1");
       }
-      rig.router.fleet().drain("r1");
+      rig.router.fleet().find("r1").orElseThrow().draining(true);
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
       assertThat(rig.get("/health/ready").statusCode()).isEqualTo(503);
     }

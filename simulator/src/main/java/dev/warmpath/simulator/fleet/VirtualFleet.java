@@ -307,7 +307,7 @@ public final class VirtualFleet {
         engine.view = view(engine, Trust.EXACT);
       }
       case SLOW -> engine.faults.slowness = incident.factor();
-      case LEAVE -> fleet.drain(engine.replica.name());
+      case LEAVE -> engine.replica.draining(true);
       case DEAF -> engine.faults.deaf = true;
       case BLACK_HOLE -> engine.faults.blackHole = true;
       case FORGOTTEN -> {

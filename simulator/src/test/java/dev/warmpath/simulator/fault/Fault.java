@@ -268,7 +268,7 @@ enum Fault {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.engine.reset();
-      rig.stream.cleared("reset by the operator");
+      rig.stream.cleared();
       if (rig.known().over() > 0) {
         throw new IllegalStateException("credited after the reset");
       }

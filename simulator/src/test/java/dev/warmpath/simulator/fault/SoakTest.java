@@ -81,7 +81,7 @@ class SoakTest {
       case 8 -> rig.serveTwice(3);
       case 9 -> {
         rig.engine.reset();
-        rig.stream.cleared("reset by the operator");
+        rig.stream.cleared();
       }
       case 10, 11, 12 -> rig.serveProving(5);
       default -> {

@@ -201,7 +201,7 @@ class HistoryTest {
     Replica first = add("a");
     serve(first, new Usage(1_000, 500, 10), 10);
     history.now();
-    fleet.remove("a");
+    fleet.change(List.of(fleet.find("a").orElseThrow()), List.of());
     Replica second = add("a");
     serve(second, new Usage(100, 50, 10), 10);
     pass(10);

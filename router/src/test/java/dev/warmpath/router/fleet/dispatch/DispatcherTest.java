@@ -142,13 +142,13 @@ class DispatcherTest {
   void theCauseIsThatOfWhoCameNearest() {
     world.with(3);
     assertThat(causeFor("other", Set.of())).isEqualTo(Cause.UNKNOWN_MODEL);
-    world.fleet.drain("r0");
+    world.fleet.find("r0").orElseThrow().draining(true);
     world.replica("r1").health(Replica.Health.DOWN);
     assertThat(causeFor("m", Set.of("r2"))).isEqualTo(Cause.EXCLUDED);
     world.replica("r2").health(Replica.Health.DOWN);
     assertThat(causeFor("m", Set.of("r1", "r2"))).as("both tried").isEqualTo(Cause.DOWN);
-    world.fleet.drain("r1");
-    world.fleet.drain("r2");
+    world.fleet.find("r1").orElseThrow().draining(true);
+    world.fleet.find("r2").orElseThrow().draining(true);
     assertThat(causeFor("m", Set.of())).isEqualTo(Cause.DRAINING);
   }
 
@@ -234,7 +234,7 @@ class DispatcherTest {
   void aReplicaThatIsRemovedGetsNothingAndIsGivenBackTo() {
     world.with(2).store("r0", 50, prompt(1000));
     Assignment running = world.assign(prompt(1000));
-    world.fleet.remove("r0");
+    world.fleet.change(List.of(world.fleet.find("r0").orElseThrow()), List.of());
     assertThat(world.assign(prompt(1000)).replica().name()).isEqualTo("r1");
     running.firstToken();
     running.finished(Outcome.COMPLETED);

@@ -188,7 +188,7 @@ class ExplanationTest {
     World world = new World("warm").with(3);
     world.store("r1", 30, prompt(1000));
     world.assign(prompt(1000));
-    world.fleet.drain("r2");
+    world.fleet.find("r2").orElseThrow().draining(true);
     Explanation explanation = world.dispatcher.explain(request(prompt(1000)));
 
     assertThat(explanation.policy()).isEqualTo("warm");

@@ -98,7 +98,7 @@ class PolicyViewTest {
   void anEngineNumberIsNeverGivenAgain() {
     world.dispatcher.explain(request(prompt(160)));
     assertThat(recorder.numbers).containsExactly(0, 1, 2);
-    world.fleet.remove("r1");
+    world.fleet.change(List.of(world.fleet.find("r1").orElseThrow()), List.of());
     Replica ranks = new Replica("r1", URI.create("http://h"), Set.of("m"), 2);
     ranks.health(Replica.Health.UP);
     world.fleet.add(ranks);

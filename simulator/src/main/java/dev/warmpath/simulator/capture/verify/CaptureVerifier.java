@@ -188,7 +188,7 @@ public final class CaptureVerifier {
         Boolean.FALSE.equals(mark.detail().get("success"))
             || (mark.detail().get("status") instanceof Long status && status != 200);
     if (!refused) {
-      engine.stream().cleared(mark.name());
+      engine.stream().cleared();
     }
   }
 

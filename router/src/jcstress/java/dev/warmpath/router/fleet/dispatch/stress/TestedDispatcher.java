@@ -122,11 +122,13 @@ final class TestedDispatcher {
 
   /** Requests in flight on all engines. */
   int inFlight() {
-    return dispatcher.report().stream().mapToInt(r -> r.load().requestsInFlight()).sum();
+    return dispatcher.report().stream().mapToInt(r -> r.state().load().requestsInFlight()).sum();
   }
 
   /** Blocks that are expected on all engines. */
   int expectedBlocks() {
-    return dispatcher.report().stream().mapToInt(r -> r.expectedBlocks().expected()).sum();
+    return dispatcher.report().stream()
+        .mapToInt(r -> r.state().expectedBlocks().expected())
+        .sum();
   }
 }
