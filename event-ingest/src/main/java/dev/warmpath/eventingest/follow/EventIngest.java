@@ -75,6 +75,14 @@ public final class EventIngest implements AutoCloseable {
   private int ticks;
   private volatile boolean closed;
 
+  /**
+   * What an engine's live connection has brought so far, whether or not it was taken up yet.
+   *
+   * @param connected whether the connection is up
+   * @param firstSequence the first batch of that connection, −1 before there is one
+   */
+  public record Heard(EngineId id, boolean connected, long firstSequence) {}
+
   /** Commands that are no engine's. */
   private static final class Commands implements EngineRing.Owner {
 
@@ -280,6 +288,11 @@ public final class EventIngest implements AutoCloseable {
     }
     all.sort(Comparator.comparingInt(EngineStatus::slot));
     return all;
+  }
+
+  /** What the live connections of all engines have brought; while a snapshot is read, too. */
+  public List<Heard> heard() {
+    return engines.values().stream().map(FollowedEngine::heard).toList();
   }
 
   /** How often this happened to one engine since it was added; 0 if it is not followed. */

@@ -70,6 +70,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   private volatile TrustState waiting;
 
   private static final int NO_SLOT = -1;
+  private static final long NOTHING_HEARD = -1;
 
   private static final Logger LOG = LoggerFactory.getLogger(FollowedEngine.class);
 
@@ -80,6 +81,8 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private volatile boolean removed;
+  private volatile boolean isUp;
+  private volatile long firstHeard = NOTHING_HEARD;
   private volatile long lagNanos;
   private volatile @Nullable String layoutMismatch;
   private final VisibleTimes visibleTimes;
@@ -132,6 +135,8 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
         new EngineStream(applier, this, shared.options().stream(), clocks.nanoClock(), counters);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
+      stream.expectHeld();
+      tell(stream::heldEnded);
     }
     begun = new Begun(applier, stream);
   }
@@ -210,6 +215,10 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
     }
   }
 
+  EventIngest.Heard heard() {
+    return new EventIngest.Heard(source.id(), isUp, firstHeard);
+  }
+
   EngineView view() {
     Begun now = begun;
     if (now == null) {
@@ -253,6 +262,9 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   @Override
   public void message(byte[] topic, StreamMessage message) {
     tap.live(source.id(), topic, message);
+    if (firstHeard == NOTHING_HEARD) {
+      firstHeard = message.sequence();
+    }
     if (!ring.add(message)) {
       refused();
     }
@@ -363,12 +375,16 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   @Override
   public void up() {
     tap.connected(source.id());
+    firstHeard = NOTHING_HEARD;
+    isUp = true;
     tell(() -> stream().connected());
   }
 
   @Override
   public void down() {
     tap.disconnected(source.id());
+    isUp = false;
+    firstHeard = NOTHING_HEARD;
     tell(() -> stream().disconnected());
   }
 

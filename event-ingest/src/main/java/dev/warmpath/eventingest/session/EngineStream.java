@@ -43,6 +43,21 @@ public final class EngineStream {
    *   FOUND      waits                            applied                ──▶ FOLLOWING; what    ──▶ REPAIRING, asks again;
    *                                                                      waits comes next       after some attempts what is
    *   REPAIRING  waits                            applied                the same               missing is lost ──▶ FOLLOWING
+   *   JOINING    see below                        none is awaited        –                      –
+   *
+   * A restored stream whose engine was heard while the snapshot was read begins in JOINING: the snapshot may be a
+   * neighbour's, taken after this router had subscribed. Its last batch is n. In order of their numbers, what was held:
+   *
+   *   before n            passed over: the snapshot has it, or the proof will fail at n
+   *   n, the same bytes   proof: the connection goes on where the snapshot ends ──▶ FOLLOWING, no replay is asked
+   *   n, other bytes      another lifetime: all is forgotten and asked for
+   *   behind n, n unheard the next number alone proves nothing, another process may count alike ──▶ REPAIRING; without
+   *                       a replay socket the process's start must show it, as for any snapshot
+   *   none, or none to n  once all that was held has come ──▶ REPAIRING; if some before n was heard, n is on its way
+   *                       and waited for, JOIN_WAIT at most
+   *
+   * The same proof ends a REPAIRING that no replay has answered yet. Nothing is applied to what is unproven, and numbers
+   * that go back while it is, or a new connection, drop what waits: it may be of the process before.
    *
    * A whole answer may lead to REPAIRING instead: if nothing in it shows that the process is the same, all is
    * forgotten and asked for; if a gap was given up while the engine did not answer, all is asked for again; if what
@@ -65,6 +80,8 @@ public final class EngineStream {
   private enum State {
     /** None. */
     FOLLOWING,
+    /** None yet: what is restored may be proven by what was heard while the snapshot was read. */
+    JOINING,
     /** Nothing speaks for a loss; the question makes sure, and nothing waits for the answer. */
     CHECKING,
     /** A check has brought batches that were missed. */
@@ -83,6 +100,8 @@ public final class EngineStream {
     SAME_PROCESS
   }
 
+  private static final String RESTORED = "restored from a snapshot";
+
   /** A question to the replay socket. */
   private record Replay(long id, String why, long from) {}
 
@@ -90,6 +109,11 @@ public final class EngineStream {
   private static final Duration START_WAIT = Duration.ofSeconds(60);
 
   private static final Duration FIRST_CHECK = Duration.ofSeconds(1);
+
+  /**
+   * A batch that another router has applied, and that is on its way to this one, is here by then.
+   */
+  static final Duration JOIN_WAIT = Duration.ofSeconds(5);
 
   private final EngineSource source;
   private final StreamSockets sockets;
@@ -103,10 +127,18 @@ public final class EngineStream {
 
   private volatile State state = State.FOLLOWING;
 
-  /** The last question; it is under way unless {@link #state} is FOLLOWING. */
+  /** The last question; it is under way unless {@link #state} is FOLLOWING or JOINING. */
   private volatile Replay replay = new Replay(0, "", 0);
 
   private Proof proof = Proof.NONE;
+
+  /** Whether batches that were held while a snapshot was read are still to come. */
+  private boolean expectsHeld;
+
+  /** Whether a batch before the snapshot's last one was heard, so that the last one must come. */
+  private boolean heardBeforeLast;
+
+  private long joinUntilNanos;
 
   /** Whether to clear the cache behind the replay: it was reported empty meanwhile. */
   private boolean clearAfterwards;
@@ -153,8 +185,8 @@ public final class EngineStream {
 
   /**
    * Goes on where a stream of another process left off, with what the index has kept; before the
-   * first connection. Nothing is applied before a replay has shown that the engine's process is the
-   * same; if it does not, all is forgotten.
+   * first connection. Nothing is applied before the engine's process is shown to be the same, by
+   * its last batch in a replay or heard live, or else all is forgotten.
    *
    * @param listener hears once, on the writer's thread, whether it is still the one that the stream
    *     knew, and why
@@ -162,6 +194,28 @@ public final class EngineStream {
   public void resume(StreamSnapshot snapshot, BiConsumer<EngineFate, String> listener) {
     lifetime.resume(snapshot, listener);
     cache.resume(snapshot.gap());
+    updateTrust();
+  }
+
+  /**
+   * What was heard and told while the snapshot was read comes next, until {@link #heldEnded}; right
+   * after {@link #resume}. It may prove what was restored, so nothing is asked before.
+   */
+  public void expectHeld() {
+    expectsHeld = true;
+  }
+
+  /** All that was held while the snapshot was read has come. */
+  public void heldEnded() {
+    expectsHeld = false;
+    if (state == State.JOINING) {
+      joinUntilNanos = in(JOIN_WAIT);
+      if (!heardBeforeLast) {
+        unjoined();
+      }
+    } else if (lifetime.isUnproven() && !cache.isConnected()) {
+      refuseUnprovable();
+    }
     updateTrust();
   }
 
@@ -187,7 +241,7 @@ public final class EngineStream {
 
   /** Whether a replay is still under way; its answer is for nothing if not. */
   public boolean awaits(long replayId) {
-    return state != State.FOLLOWING && replay.id() == replayId;
+    return isAsking() && replay.id() == replayId;
   }
 
   /** Live batches that wait for the end of a replay. */
@@ -207,9 +261,16 @@ public final class EngineStream {
     connectedNanos = nanoClock.getAsLong();
     checkAtNanos = in(FIRST_CHECK);
     heardSinceCheck = true; // the first check may bring what was published before the subscription
-    if (lifetime.started()) {
+    if (lifetime.isUnproven()) {
+      waiting.clear(); // of an earlier connection, perhaps of another process
+    }
+    if (lifetime.started() && lifetime.isUnproven() && (expectsHeld || state == State.JOINING)) {
       lifetime.unheard();
-      replayOrLose(isDecided ? "reconnected" : "restored from a snapshot");
+      state = State.JOINING; // a question of before is void
+      heardBeforeLast = false;
+    } else if (lifetime.started()) {
+      lifetime.unheard();
+      replayOrLose(isDecided ? "reconnected" : RESTORED);
     } else {
       cache.forgetSuspended();
       lifetime.cleared();
@@ -230,9 +291,14 @@ public final class EngineStream {
     heardSinceCheck = true;
     checkAtNanos = in(limits.checkInterval());
     if (lifetime.isUnproven() && state == State.FOLLOWING) {
-      replayOrLose("restored from a snapshot");
+      replayOrLose(RESTORED);
     }
-    if (isRepairing()) {
+    if (lifetime.isUnproven() && batch.sequence() < lifetime.next() && isJoinable(batch)) {
+      join(batch);
+    } else if (state == State.JOINING) {
+      unjoined();
+      live(batch);
+    } else if (isRepairing()) {
       keep(batch);
     } else {
       route(batch);
@@ -243,7 +309,7 @@ public final class EngineStream {
   /** Live messages were refused for lack of room; no later one may come to show the gap. */
   public void liveRefused() {
     refusedLive = true;
-    if (!isRepairing()) {
+    if (!isRepairing() && state != State.JOINING) {
       requestRefused();
     }
     updateTrust();
@@ -290,7 +356,7 @@ public final class EngineStream {
     if (lifetime.started()) {
       cache.complete();
     }
-    clearAfterwards = state != State.FOLLOWING;
+    clearAfterwards = isAsking();
     updateTrust();
   }
 
@@ -374,6 +440,10 @@ public final class EngineStream {
    * after a rest for what it did not answer.
    */
   public void tick() {
+    if (state == State.JOINING && !expectsHeld && isOver(joinUntilNanos)) {
+      unjoined();
+      updateTrust();
+    }
     if ((cache.isConnected() && isOver(checkAtNanos))
         || (cache.mayBeReplayed() && isOver(retryAtNanos))) {
       check("silence");
@@ -458,6 +528,50 @@ public final class EngineStream {
     counters.add(StreamCounter.LATE_BATCHES);
     lifetime.doubtProcess();
     replayOrLose("batch " + batch.sequence() + " came late");
+  }
+
+  // Live batches that may prove what was restored.
+
+  /**
+   * Whether a batch that is not behind the snapshot may belong to it. In a repair whose replay will
+   * tell, one of another process ends it at once.
+   */
+  private boolean isJoinable(StreamMessage batch) {
+    Verdict verdict = lifetime.compare(batch);
+    return verdict == Verdict.SAME || (verdict == Verdict.UNKNOWN && state == State.JOINING);
+  }
+
+  /** One of the batches up to the snapshot's last, which proves where the connection stands. */
+  private void join(StreamMessage batch) {
+    waiting.clear(); // their numbers are higher, so they are of another process or came twice
+    counters.add(StreamCounter.DUPLICATES);
+    if (lifetime.compare(batch) == Verdict.UNKNOWN) {
+      heardBeforeLast = true;
+      return;
+    }
+    lifetime.decided(EngineFate.KEPT, "batch " + batch.sequence() + " was heard, too");
+    lifetime.answered(true);
+    fruitless = 0;
+    state = State.FOLLOWING;
+    drain();
+  }
+
+  /** What was held has not proven it. */
+  private void unjoined() {
+    state = State.FOLLOWING;
+    if (!refuseUnprovable()) {
+      replayOrLose(RESTORED);
+    }
+  }
+
+  /** Forgets what was restored if neither a replay nor the process's start can ever show it. */
+  private boolean refuseUnprovable() {
+    boolean unprovable = !sockets.canReplay() && !lifetime.isStartKnown();
+    if (unprovable) {
+      cache.forget(EngineFate.NO_REPLAY, RESTORED + ", and there is no replay socket");
+      startOver();
+    }
+    return unprovable;
   }
 
   /** Keeps a live batch until the replay is over. */
@@ -671,6 +785,11 @@ public final class EngineStream {
   }
 
   // Questions.
+
+  /** Whether a question is under way. */
+  private boolean isAsking() {
+    return state != State.FOLLOWING && state != State.JOINING;
+  }
 
   /** Whether what comes live has to wait for what a replay brings. */
   private boolean isRepairing() {

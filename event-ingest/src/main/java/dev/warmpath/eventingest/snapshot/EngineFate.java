@@ -19,7 +19,7 @@ public enum EngineFate {
   OUT_OF_REACH,
   /** Forgotten: its replay socket does not answer, nor do its metrics say when it started. */
   NO_ANSWER,
-  /** Forgotten: it has no replay socket, and nobody knew when it started. */
+  /** Forgotten: no batch heard proves it, it has no replay socket, and its start is not known. */
   NO_REPLAY,
   /** Forgotten: it is not configured any more. */
   NOT_CONFIGURED,

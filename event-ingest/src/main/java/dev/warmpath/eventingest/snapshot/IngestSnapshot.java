@@ -86,12 +86,27 @@ public record IngestSnapshot(Instant taken, List<EngineSnapshot> engines) {
   public static IngestSnapshot readFrom(InputStream stream, RunKvIndex index, Bounds bounds)
       throws IOException {
     SnapshotInput in = new SnapshotInput(stream, bounds.maxBytes());
+    IngestSnapshot snapshot = readStreams(in, bounds);
+    index.readFrom(in, snapshot.engines.stream().map(EngineSnapshot::slot).toList());
+    return snapshot;
+  }
+
+  /**
+   * Reads what stands before the index, which shows how far each engine was followed.
+   *
+   * @throws SnapshotException if that is not what {@link #writeTo} gives, or not within {@code
+   *     bounds}
+   */
+  public static IngestSnapshot readStreams(InputStream stream, Bounds bounds) throws IOException {
+    return readStreams(new SnapshotInput(stream, bounds.maxBytes()), bounds);
+  }
+
+  private static IngestSnapshot readStreams(SnapshotInput in, Bounds bounds) throws IOException {
     in.begin(Section.HEAD);
     Instant taken = Instant.ofEpochMilli(in.int64());
     int count = in.int32("engines", 0, MAX_ENGINES);
     in.end();
     bounds.checkAge(taken);
-    IngestSnapshot snapshot;
     try {
       List<EngineSnapshot> engines = new ArrayList<>();
       for (int left = count; left > 0; left--) {
@@ -99,11 +114,9 @@ public record IngestSnapshot(Instant taken, List<EngineSnapshot> engines) {
         engines.add(EngineSnapshot.readFrom(in));
         in.end();
       }
-      snapshot = new IngestSnapshot(taken, engines);
+      return new IngestSnapshot(taken, engines);
     } catch (IllegalArgumentException e) {
       throw in.damaged(String.valueOf(e.getMessage()));
     }
-    index.readFrom(in, snapshot.engines.stream().map(EngineSnapshot::slot).toList());
-    return snapshot;
   }
 }

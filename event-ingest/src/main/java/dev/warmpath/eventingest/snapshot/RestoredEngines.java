@@ -50,8 +50,6 @@ public final class RestoredEngines {
       forget(snapshot, EngineFate.UNKNOWN);
     } else if (!snapshot.identity().equals(EngineSnapshot.Identity.of(source))) {
       forget(snapshot, EngineFate.CHANGED);
-    } else if (source.replayEndpoint() == null && Double.isNaN(stream.startSeconds())) {
-      forget(snapshot, EngineFate.NO_REPLAY);
     } else {
       long restored = index.stats(snapshot.slot()).namedBlocks();
       recovery.waits(snapshot);

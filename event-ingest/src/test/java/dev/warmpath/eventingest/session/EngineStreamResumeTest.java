@@ -138,16 +138,17 @@ final class EngineStreamResumeTest {
   }
 
   @Test
-  void duplicateOfTheLastBatchProvesNothingAndHarmsNothing() {
+  void lastBatchHeardOnceMoreProvesItBeforeTheReplayDoes() {
     StreamFixture before = known();
     StreamFixture after = resume(before);
     after.stream.connected();
     after.deliver(1);
-    assertThat(outcomes).isEmpty();
+    assertThat(outcomes).containsExactly(EngineFate.KEPT);
     after.answer();
 
-    assertThat(outcomes).containsExactly(EngineFate.KEPT);
+    assertThat(outcomes).hasSize(1);
     assertThat(after.predicted(A)).isEqualTo(16);
+    assertThat(after.trust()).isEqualTo(Trust.EXACT);
     assertThat(after.count(StreamCounter.DUPLICATES)).isEqualTo(1);
   }
 

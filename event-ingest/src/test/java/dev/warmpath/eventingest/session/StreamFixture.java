@@ -11,19 +11,27 @@ import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot.Identity;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 
 /** A test engine, a stream that follows it, and a replay socket that the test works by hand. */
 final class StreamFixture implements StreamSockets {
@@ -37,13 +45,14 @@ final class StreamFixture implements StreamSockets {
   final TestEngine engine;
   final StreamCounters counters = new StreamCounters();
   final MovableClock clock = new MovableClock();
-  final KvIndex index;
+  final RunKvIndex index;
   final EventApplier applier;
   final EngineStream stream;
   boolean canReplay;
   long askedId;
   long askedFrom = -1;
   int reopened;
+  int questions;
 
   StreamFixture(boolean canReplay) {
     this(canReplay, SOURCE);
@@ -59,11 +68,14 @@ final class StreamFixture implements StreamSockets {
   }
 
   private StreamFixture(
-      StreamFixture before, StreamSnapshot snapshot, BiConsumer<EngineFate, String> listener) {
+      StreamFixture before,
+      RunKvIndex index,
+      StreamSnapshot snapshot,
+      BiConsumer<EngineFate, String> listener) {
     canReplay = before.canReplay;
     source = before.source;
     engine = before.engine;
-    index = before.index;
+    this.index = index;
     applier = new EventApplier(index, source, counters, before.applier.slot(), snapshot.learned());
     stream = new EngineStream(applier, this, LIMITS, clock, counters);
     stream.resume(snapshot, listener);
@@ -71,7 +83,35 @@ final class StreamFixture implements StreamSockets {
 
   /** Another process that goes on with the index and the engine of this one. */
   StreamFixture resumed(StreamSnapshot snapshot, BiConsumer<EngineFate, String> listener) {
-    return new StreamFixture(this, snapshot, listener);
+    return new StreamFixture(this, index, snapshot, listener);
+  }
+
+  /** What it knows now, for another process that follows the same engine beside this one. */
+  Seed seed() {
+    StreamSnapshot snapshot = Objects.requireNonNull(stream.snapshot());
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      EngineSnapshot all =
+          new EngineSnapshot(Identity.of(source), applier.slot(), 0, stream.snapshot());
+      new IngestSnapshot(Instant.EPOCH, List.of(all)).writeTo(out, index, Integer.MAX_VALUE);
+      RunKvIndex copy = new RunKvIndex(IndexLimits.unbounded(1000));
+      IngestSnapshot.readFrom(
+          new ByteArrayInputStream(out.toByteArray()),
+          copy,
+          new IngestSnapshot.Bounds(Integer.MAX_VALUE, Duration.ofDays(1), Instant.EPOCH));
+      return new Seed(snapshot, listener -> new StreamFixture(this, copy, snapshot, listener));
+    } catch (IOException e) {
+      throw new UncheckedIOException("bytes in memory", e);
+    }
+  }
+
+  /** A copy that others can go on with. */
+  record Seed(
+      StreamSnapshot snapshot, Function<BiConsumer<EngineFate, String>, StreamFixture> planted) {
+
+    StreamFixture plant(BiConsumer<EngineFate, String> listener) {
+      return planted.apply(listener);
+    }
   }
 
   /** Connected, and the first replay answered. */
@@ -172,6 +212,7 @@ final class StreamFixture implements StreamSockets {
   public void replay(long replayId, long fromSequence, boolean repairs) {
     askedId = replayId;
     askedFrom = fromSequence;
+    questions++;
   }
 
   @Override
