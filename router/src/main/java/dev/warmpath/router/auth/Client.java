@@ -147,7 +147,13 @@ public final class Client {
     answerTokens.add(answerLength);
   }
 
-  /** What it has used so far. */
+  /** It has used so much at another router, or less than that one thought. */
+  public void usedElsewhere(long admitted, long tokenCount, long nowNanos) {
+    requests.settle(admitted, nowNanos);
+    tokens.settle(tokenCount, nowNanos);
+  }
+
+  /** What it has used so far, here. */
   public Counts counts() {
     return new Counts(
         count(Verdict.ADMITTED),

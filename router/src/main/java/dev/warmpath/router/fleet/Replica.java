@@ -346,7 +346,7 @@ public final class Replica {
     gpuBlocks = said;
   }
 
-  /** Requests in flight on all its ranks. */
+  /** Requests in flight on all its ranks, those of other routers that tell of theirs included. */
   public int requests() {
     return requests.get();
   }
@@ -374,6 +374,12 @@ public final class Replica {
   public void ended(int rank) {
     requests.decrementAndGet();
     rankRequests.decrementAndGet(rank);
+  }
+
+  /** Another router has sent so many requests there, or fewer. */
+  public void booked(int rank, int more) {
+    requests.addAndGet(more);
+    rankRequests.addAndGet(rank, more);
   }
 
   /** What one of its ranks does for others. */

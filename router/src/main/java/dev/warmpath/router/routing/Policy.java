@@ -12,6 +12,9 @@ package dev.warmpath.router.routing;
  */
 public interface Policy {
 
+  /** A note of nothing. */
+  long[] NOTHING = {};
+
   /** The name under which users know it, in lower case with hyphens. */
   String name();
 
@@ -29,8 +32,20 @@ public interface Policy {
    * threads may choose between the reservation and this call, and do not know of it then.
    *
    * @param candidates as they were at the choice
+   * @return what another router must {@link #remember} to know as much: few numbers that mean the
+   *     same in every process; empty if that is nothing
    */
-  default void committed(RoutingRequest request, Candidates candidates, int winner) {}
+  default long[] committed(RoutingRequest request, Candidates candidates, int winner) {
+    return NOTHING;
+  }
+
+  /**
+   * Another router's policy of this kind has chosen.
+   *
+   * @param note what its {@link #committed} returned
+   * @param engine the chosen one's {@linkplain Candidates#number number} here
+   */
+  default void remember(long[] note, int engine) {}
 
   /** Whether {@link #committed} remembers anything. */
   default boolean remembers() {

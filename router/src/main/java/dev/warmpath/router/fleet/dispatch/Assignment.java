@@ -3,11 +3,13 @@ package dev.warmpath.router.fleet.dispatch;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.Booking;
 import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.routing.Policy;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +54,7 @@ public final class Assignment implements DispatchResult {
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile @Nullable Grounds grounds;
+  private volatile long[] note = Policy.NOTHING;
 
   Assignment(
       Dispatcher dispatcher,
@@ -105,8 +108,24 @@ public final class Assignment implements DispatchResult {
     return grounds;
   }
 
-  void grounds(Grounds found) {
-    grounds = found;
+  /**
+   * The policy has chosen.
+   *
+   * @param toRemember what other routers' policies must remember
+   */
+  void chosen(Grounds why, long[] toRemember) {
+    grounds = why;
+    note = toRemember;
+  }
+
+  /** It as other routers are told. */
+  public Booking booking() {
+    return reservation.booking(engine.name(), note);
+  }
+
+  /** Numbers it among the assignments of this process. */
+  public long number() {
+    return reservation.turn();
   }
 
   /** A byte of the engine's response came. */
@@ -126,7 +145,9 @@ public final class Assignment implements DispatchResult {
 
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
-    engine.firstToken(reservation, dispatcher.nanos());
+    if (engine.firstToken(reservation, dispatcher.nanos())) {
+      dispatcher.listeners().forEach(listener -> listener.prefilled(this));
+    }
   }
 
   /**

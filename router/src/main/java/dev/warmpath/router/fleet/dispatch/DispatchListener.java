@@ -19,6 +19,9 @@ public interface DispatchListener {
   default void assigned(
       PreparedRequest request, String policy, String reason, Assignment assignment) {}
 
+  /** A stream brought its first content: the prompt has been computed. */
+  default void prefilled(Assignment assignment) {}
+
   /** The engine reported how long the prompt was and how much of it it did not compute. */
   default void reported(Assignment assignment, int promptTokens, int cachedTokens) {}
 

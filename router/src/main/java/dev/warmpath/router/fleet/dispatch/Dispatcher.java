@@ -26,8 +26,10 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -121,7 +123,9 @@ public final class Dispatcher {
     this.seed = environment.random().nextLong();
     this.waiting =
         new WaitingRequests(
-            () -> this.limits.queueRequests(), request -> assign(request, Set.of()));
+            () -> this.limits.queueRequests(),
+            request -> assign(request, Set.of()),
+            environment.nanoClock());
     MeterRegistry registry = environment.metrics().registry();
     this.unassigned =
         new Counters<>(cause -> Metric.UNASSIGNED_TOTAL.counter(registry, cause.label()));
@@ -179,6 +183,26 @@ public final class Dispatcher {
     }
     waiting.drain(); // what made room before it was there gave it nothing
     return queued;
+  }
+
+  /**
+   * Requests wait at other routers too.
+   *
+   * @param count how many
+   * @param longestMillis how long one of them has waited at most
+   */
+  public void waitingElsewhere(int count, long longestMillis) {
+    waiting.elsewhere(count, longestMillis);
+  }
+
+  /** Other routers had their turn: a place that is still free goes to who waits here. */
+  public void othersHadTheirTurn() {
+    waiting.drainDeferred();
+  }
+
+  /** How long one of those that wait has waited at most. */
+  public long longestWaitMillis() {
+    return waiting.longestMillis(nanos());
   }
 
   /** Requests that wait for a replica that has room. */
@@ -332,20 +356,21 @@ public final class Dispatcher {
       return selection.row(winner);
     }
 
-    /** Lets the policy remember the choice; returns why it was made. */
-    Assignment.Grounds committed(Prompt prompt) {
+    /** Lets the policy remember the choice, and the assignment why it was made. */
+    void commit(Prompt prompt, Assignment assignment) {
       Candidates candidates = selection.candidates();
       String reason = policy.reason(request, candidates, winner);
       List<Explanation.Row> scored = keepsScores ? scored(prompt) : List.of();
-      policy.committed(request, candidates, winner);
-      return new Assignment.Grounds(
-          policy.name(),
-          reason,
-          candidates.requests(winner),
-          candidates.waiting(winner),
-          candidates.prefillBacklogMillis(winner),
-          candidates.prefillMillis(request, winner),
-          scored);
+      assignment.chosen(
+          new Assignment.Grounds(
+              policy.name(),
+              reason,
+              candidates.requests(winner),
+              candidates.waiting(winner),
+              candidates.prefillBacklogMillis(winner),
+              candidates.prefillMillis(request, winner),
+              scored),
+          policy.committed(request, candidates, winner));
     }
 
     private List<Explanation.Row> scored(Prompt prompt) {
@@ -391,8 +416,8 @@ public final class Dispatcher {
             contender.prediction(request.prompt()),
             reservation);
     try {
-      Assignment.Grounds grounds = choice.committed(request.prompt());
-      assignment.grounds(grounds);
+      choice.commit(request.prompt(), assignment);
+      Assignment.Grounds grounds = Objects.requireNonNull(assignment.grounds());
       announceToStream(request, contender, assignment);
       FallbackCause fallback = request.prompt().fallback(contender.chain());
       if (fallback != null) {
@@ -443,6 +468,25 @@ public final class Dispatcher {
     Selection selection = new Selection();
     selection.gather(table(), request, Set.of(), engineEvents, Selection.PassedOver.NONE);
     return selection.chains();
+  }
+
+  /** The engine of that name; null if the fleet has none. */
+  public @Nullable EngineState engine(String name) {
+    return table().byName().get(name);
+  }
+
+  /** The engines of the fleet. */
+  public Collection<EngineState> engines() {
+    return table().byName().values();
+  }
+
+  /**
+   * Another router has sent a request to this engine: the policy remembers what that one's does.
+   */
+  public void remember(long[] note, EngineState engine) {
+    if (note.length > 0) {
+      policies.usual().remember(note, engine.number());
+    }
   }
 
   /** All engines of the fleet. */

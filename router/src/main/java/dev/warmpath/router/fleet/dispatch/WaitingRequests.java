@@ -11,10 +11,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,11 +37,13 @@ final class WaitingRequests {
   final class Entry implements DispatchResult.Queued {
     private final PreparedRequest request;
     private final Consumer<DispatchResult> later;
+    private final long sinceNanos;
     private boolean waiting = true;
 
-    private Entry(PreparedRequest request, Consumer<DispatchResult> later) {
+    private Entry(PreparedRequest request, Consumer<DispatchResult> later, long sinceNanos) {
       this.request = request;
       this.later = later;
+      this.sinceNanos = sinceNanos;
     }
 
     @Override
@@ -71,16 +75,39 @@ final class WaitingRequests {
   private final IntSupplier limit;
   private final Function<PreparedRequest, DispatchResult> assign;
   private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
+  private final LongSupplier nanoClock;
   private boolean draining;
+  private volatile int elsewhere;
+  private volatile long longestElsewhereMillis;
+  private volatile boolean deferred;
   private final AtomicInteger count = new AtomicInteger();
 
   /**
    * @param limit requests that may wait
    * @param assign tries to give a request to an engine
    */
-  WaitingRequests(IntSupplier limit, Function<PreparedRequest, DispatchResult> assign) {
+  WaitingRequests(
+      IntSupplier limit, Function<PreparedRequest, DispatchResult> assign, LongSupplier nanoClock) {
     this.limit = limit;
     this.assign = assign;
+    this.nanoClock = nanoClock;
+  }
+
+  /** So many wait at other routers too, one of them for so long. */
+  void elsewhere(int others, long longestMillis) {
+    elsewhere = others;
+    longestElsewhereMillis = longestMillis;
+  }
+
+  /** How long one of them has waited at most; 0 if none waits. */
+  synchronized long longestMillis(long nowNanos) {
+    long longest = 0;
+    for (Map<Share, Deque<Entry>> shares : byPriority.values()) {
+      for (Deque<Entry> share : shares.values()) {
+        longest = Math.max(longest, nowNanos - share.element().sinceNanos);
+      }
+    }
+    return TimeUnit.NANOSECONDS.toMillis(longest);
   }
 
   /** How many wait. */
@@ -99,9 +126,9 @@ final class WaitingRequests {
    * @return null if too many wait
    */
   @Nullable Entry add(PreparedRequest request, Consumer<DispatchResult> later) {
-    Entry entry = new Entry(request, later);
+    Entry entry = new Entry(request, later, nanoClock.getAsLong());
     synchronized (this) {
-      if (count.get() >= limit()) {
+      if (count.get() + elsewhere >= limit()) {
         return null;
       }
       byPriority
@@ -128,11 +155,30 @@ final class WaitingRequests {
     return removed;
   }
 
-  /** There may be room: gives engines to as many as find one. */
+  /**
+   * There may be room: gives engines to as many as find one. If a request of another router waits
+   * longer than all of these, that router is given the time to take the place first.
+   */
   void drain() {
     if (count.get() == 0) {
       return;
     }
+    if (elsewhere > 0 && longestMillis(nanoClock.getAsLong()) < longestElsewhereMillis) {
+      deferred = true;
+    } else {
+      drainNow();
+    }
+  }
+
+  /** The others had the time. */
+  void drainDeferred() {
+    if (deferred) {
+      deferred = false;
+      drainNow();
+    }
+  }
+
+  private void drainNow() {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
       if (draining) {

@@ -2,6 +2,8 @@ package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks that are expected of one engine: a row a request, in the order of the requests.
@@ -15,7 +17,7 @@ final class ClaimTable {
    * whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim, and
    * one at any later block whether it runs along it that far; the keys of two of its blocks are
    * columns. No cost grows with the length of a prompt. It does with the number of claims: what every
-   * choice looks at stands in columns.
+   * choice looks at stands in columns. A row of another router's request has marks in place of a chain.
    */
 
   private static final int FIRST_ROWS = 16;
@@ -34,7 +36,8 @@ final class ClaimTable {
   }
 
   private Claim[] claims = new Claim[FIRST_ROWS];
-  private BlockChain[] chains = new BlockChain[FIRST_ROWS];
+  private @Nullable BlockChain[] chains = new @Nullable BlockChain[FIRST_ROWS];
+  private @Nullable PromptMarks[] marks = new @Nullable PromptMarks[FIRST_ROWS];
   private int[] from = new int[FIRST_ROWS];
   private int[] to = new int[FIRST_ROWS];
   private long[] fromKey = new long[FIRST_ROWS];
@@ -59,14 +62,28 @@ final class ClaimTable {
       for (int row = 0; row < rows && depth < chain.blocks(); row++) {
         if (from[row] <= depth
             && depth < to[row]
-            && mayReach(row, chain, depth)
-            && chains[row].blockKey(depth) == chain.blockKey(depth)
+            && reaches(row, chain, depth)
             && nowNanos - deadlineNanos[row] < 0) {
-          depth = Math.min(to[row], chains[row].sharedBlocks(chain));
+          depth = Math.min(to[row], sharedBlocks(row, chain));
         }
       }
     } while (depth > before);
     return depth;
+  }
+
+  /** Whether {@code chain} runs along at block {@code depth} too, as far as that is known. */
+  private boolean reaches(int row, BlockChain chain, int depth) {
+    BlockChain own = chains[row];
+    return own == null
+        ? sharedBlocks(row, chain) > depth
+        : mayReach(row, chain, depth) && own.blockKey(depth) == chain.blockKey(depth);
+  }
+
+  private int sharedBlocks(int row, BlockChain chain) {
+    BlockChain own = chains[row];
+    return own == null
+        ? Objects.requireNonNull(marks[row]).sharedBlocks(chain)
+        : own.sharedBlocks(chain);
   }
 
   /** Whether what stands in the columns does not show that {@code chain} runs along less far. */
@@ -83,12 +100,23 @@ final class ClaimTable {
 
   /** The blocks from {@code begin} to {@code end} of a chain are expected until a deadline. */
   Claim add(BlockChain chain, int begin, int end, long deadline) {
+    return add(chain, null, begin, end, deadline);
+  }
+
+  /** The same of a prompt that only its marks are known of. */
+  Claim add(PromptMarks prompt, int begin, int end, long deadline) {
+    return add(null, prompt, begin, end, deadline);
+  }
+
+  private Claim add(
+      @Nullable BlockChain chain, @Nullable PromptMarks prompt, int begin, int end, long deadline) {
     Claim claim = new Claim(rows);
     if (rows == claims.length) {
       grow(2 * rows);
     }
     claims[rows] = claim;
     chains[rows] = chain;
+    marks[rows] = prompt;
     to[rows] = end;
     deadlineNanos[rows] = deadline;
     begin(rows, begin);
@@ -99,6 +127,7 @@ final class ClaimTable {
   private void grow(int length) {
     claims = Arrays.copyOf(claims, length);
     chains = Arrays.copyOf(chains, length);
+    marks = Arrays.copyOf(marks, length);
     from = Arrays.copyOf(from, length);
     to = Arrays.copyOf(to, length);
     fromKey = Arrays.copyOf(fromKey, length);
@@ -108,9 +137,10 @@ final class ClaimTable {
 
   private void begin(int row, int block) {
     from[row] = block;
-    if (block < to[row]) {
-      fromKey[row] = chains[row].blockKey(block);
-      furtherKey[row] = chains[row].blockKey(further(row));
+    BlockChain own = chains[row];
+    if (own != null && block < to[row]) {
+      fromKey[row] = own.blockKey(block);
+      furtherKey[row] = own.blockKey(further(row));
     }
   }
 
@@ -118,14 +148,21 @@ final class ClaimTable {
   int confirm(BlockChain chain, int heldBlocks) {
     int confirmed = 0;
     for (int row = 0; row < rows; row++) {
-      if (from[row] < Math.min(heldBlocks, to[row]) && fromKey[row] == chain.blockKey(from[row])) {
-        int shared = Math.min(to[row], chains[row].sharedBlocks(chain));
+      if (from[row] < Math.min(heldBlocks, to[row]) && begins(row, chain)) {
+        int shared = Math.min(to[row], sharedBlocks(row, chain));
         int shown = Math.min(heldBlocks, shared) - from[row];
         confirmed += shown;
         begin(row, from[row] + shown);
       }
     }
     return confirmed;
+  }
+
+  /** Whether {@code chain} has the first block that is expected. */
+  private boolean begins(int row, BlockChain chain) {
+    return chains[row] == null
+        ? sharedBlocks(row, chain) > from[row]
+        : fromKey[row] == chain.blockKey(from[row]);
   }
 
   /** Ends the claims whose time is over; returns of how many blocks they were. */
@@ -176,6 +213,7 @@ final class ClaimTable {
     }
     Arrays.fill(claims, kept, rows, null);
     Arrays.fill(chains, kept, rows, null);
+    Arrays.fill(marks, kept, rows, null);
     rows = kept;
   }
 
@@ -183,6 +221,7 @@ final class ClaimTable {
     claims[there] = claims[row];
     claims[there].row = there;
     chains[there] = chains[row];
+    marks[there] = marks[row];
     from[there] = from[row];
     to[there] = to[row];
     fromKey[there] = fromKey[row];

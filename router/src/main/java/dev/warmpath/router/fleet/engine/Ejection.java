@@ -50,6 +50,8 @@ public final class Ejection {
   private boolean probing;
   private boolean resting;
   private long restUntilNanos;
+  private boolean elsewhere;
+  private long elsewhereUntilNanos;
 
   /** It failed a request at {@code nowNanos}. */
   public void failed(long nowNanos) {
@@ -97,6 +99,9 @@ public final class Ejection {
     } else if (failuresInRow >= FAILURES) {
       return "it failed " + failuresInRow + " requests in a row";
     }
+    if (isEjectedElsewhere(nowNanos)) {
+      return "another router saw it fail";
+    }
     return circuit(nowNanos) == Circuit.OPEN ? "it asked for rest by Retry-After" : null;
   }
 
@@ -116,8 +121,25 @@ public final class Ejection {
     restUntilNanos = nowNanos + Math.min(TimeUnit.SECONDS.toNanos(seconds), LONGEST_NANOS);
   }
 
+  /** Nanoseconds for which it gets nothing after what was seen here; 0 if it may. */
+  long ejectedNanos(long nowNanos) {
+    long failed = failuresInRow >= FAILURES ? untilNanos - nowNanos : 0;
+    long rests = resting ? restUntilNanos - nowNanos : 0;
+    return Math.max(0, Math.max(failed, rests));
+  }
+
+  /** Another router saw it fail, and gives it nothing for so long; 0 if it does. */
+  void ejectedElsewhere(long nanos, long nowNanos) {
+    long untilThen = nowNanos + Math.min(nanos, LONGEST_NANOS);
+    if (nanos > 0 && (!isEjectedElsewhere(nowNanos) || untilThen - elsewhereUntilNanos > 0)) {
+      elsewhere = true;
+      elsewhereUntilNanos = untilThen;
+    }
+  }
+
   /** It answered. */
   public void answered() {
+    elsewhere = false;
     failuresInRow = 0;
     refusalsInRow = 0;
     refusing = false;
@@ -139,7 +161,7 @@ public final class Ejection {
   /** How it stands at {@code nowNanos}. */
   public Circuit circuit(long nowNanos) {
     boolean waits = failuresInRow >= FAILURES && nowNanos - untilNanos < 0;
-    if (waits || (resting && nowNanos - restUntilNanos < 0)) {
+    if (waits || isEjectedElsewhere(nowNanos) || (resting && nowNanos - restUntilNanos < 0)) {
       return Circuit.OPEN;
     }
     return failuresInRow >= FAILURES ? Circuit.HALF_OPEN : Circuit.CLOSED;
@@ -148,6 +170,12 @@ public final class Ejection {
   /** Whether it should get nothing at {@code nowNanos} if there is another engine. */
   public boolean isEjected(long nowNanos) {
     resting = resting && nowNanos - restUntilNanos < 0;
-    return resting || (failuresInRow >= FAILURES && (probing || nowNanos - untilNanos < 0));
+    return resting
+        || isEjectedElsewhere(nowNanos)
+        || (failuresInRow >= FAILURES && (probing || nowNanos - untilNanos < 0));
+  }
+
+  private boolean isEjectedElsewhere(long nowNanos) {
+    return elsewhere && nowNanos - elsewhereUntilNanos < 0;
   }
 }

@@ -72,6 +72,11 @@ public final class EngineState {
     return replica;
   }
 
+  /** Stands for it in what policies remember; never reused. */
+  public int number() {
+    return number;
+  }
+
   public int dpRank() {
     return dpRank;
   }
@@ -148,7 +153,40 @@ public final class EngineState {
     ClaimTable.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     replica.began(dpRank, nowNanos);
-    return new Reservation(share, claim, ejection.chosen(), nowNanos, chain);
+    return new Reservation(share, claim, ejection.chosen(), nowNanos, demand, turn);
+  }
+
+  /**
+   * Takes the same for a request that another router has sent. What becomes of it is that router's
+   * to judge: it shows nothing of this engine's health here.
+   *
+   * @return to be told {@link #firstToken} and {@link #release}
+   */
+  public synchronized Reservation book(Booking booking, long nowNanos) {
+    int uncached = booking.uncachedTokens();
+    long micros = Math.round(1000 * prefill.cost().millis(uncached, booking.promptTokens()));
+    PromptMarks marks = booking.marks();
+    EngineLoad.Share share =
+        new EngineLoad.Share(
+            uncached, micros, booking.promptTokens(), booking.streamed(), booking.known());
+    load.add(share, nowNanos);
+    replica.booked(dpRank, 1);
+    ClaimTable.Claim claim = marks == null ? null : expected.claim(marks, nowNanos);
+    return new Reservation(share, claim, false, nowNanos, null, booking.id());
+  }
+
+  /**
+   * Another router's request is over, or that router is gone.
+   *
+   * @param computed whether its prompt was computed, as far as is known
+   */
+  public synchronized void release(Reservation booked, boolean computed, long nowNanos) {
+    if (!booked.over) {
+      booked.over = true;
+      load.remove(booked.share, nowNanos);
+      replica.booked(dpRank, -1);
+      endClaim(booked, computed, nowNanos);
+    }
   }
 
   /**
@@ -198,16 +236,22 @@ public final class EngineState {
     return reservation.over;
   }
 
-  /** A stream brought its first content: the prompt has been computed. */
-  public synchronized void firstToken(Reservation reservation, long nowNanos) {
-    if (!reservation.over && !reservation.firstToken) {
-      reservation.firstToken = true;
-      load.prefilled(reservation.share, nowNanos);
-      PrefillPeriod.Sample sample = load.takeSample();
-      if (sample != null) {
-        prefill.observe(sample);
-      }
+  /**
+   * A stream brought its first content: the prompt has been computed.
+   *
+   * @return false if that was known, or the request is over
+   */
+  public synchronized boolean firstToken(Reservation reservation, long nowNanos) {
+    if (reservation.over || reservation.firstToken) {
+      return false;
     }
+    reservation.firstToken = true;
+    load.prefilled(reservation.share, nowNanos);
+    PrefillPeriod.Sample sample = load.takeSample();
+    if (sample != null) {
+      prefill.observe(sample);
+    }
+    return true;
   }
 
   /**
@@ -237,6 +281,22 @@ public final class EngineState {
       ejection.probeEnded();
     }
     return true;
+  }
+
+  /** What was learned of its speed. */
+  public synchronized LearnedSpeed learned() {
+    return prefill.learned();
+  }
+
+  /** For so long it gets no requests, after what was seen here; 0 if it may. */
+  public synchronized long ejectedNanos(long nowNanos) {
+    return ejection.ejectedNanos(nowNanos);
+  }
+
+  /** Another router has seen this of it. */
+  public synchronized void seenElsewhere(LearnedSpeed speed, long ejectedNanos, long nowNanos) {
+    prefill.adopt(speed);
+    ejection.ejectedElsewhere(ejectedNanos, nowNanos);
   }
 
   private void endClaim(Reservation reservation, boolean computed, long nowNanos) {

@@ -3,7 +3,10 @@ package dev.warmpath.router.fleet.engine;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metrics;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -13,11 +16,16 @@ import java.util.stream.IntStream;
  *
  * @param replicas the fleet's list, by its identity
  * @param engines of each replica the engines, by rank
+ * @param byName all of them
  * @param nextNumber the number of the next engine that comes
  */
-public record EngineTable(List<Replica> replicas, List<List<EngineState>> engines, int nextNumber) {
+public record EngineTable(
+    List<Replica> replicas,
+    List<List<EngineState>> engines,
+    Map<String, EngineState> byName,
+    int nextNumber) {
 
-  public static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), 0);
+  public static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), Map.of(), 0);
 
   /** Whether it is of that very list. */
   @SuppressWarnings("ReferenceEquality")
@@ -46,7 +54,9 @@ public record EngineTable(List<Replica> replicas, List<List<EngineState>> engine
         number += replica.ranks();
       }
     }
-    return new EngineTable(now, List.copyOf(states), number);
+    Map<String, EngineState> byName = new LinkedHashMap<>();
+    states.forEach(ranks -> ranks.forEach(engine -> byName.put(engine.name(), engine)));
+    return new EngineTable(now, List.copyOf(states), Collections.unmodifiableMap(byName), number);
   }
 
   private static List<EngineState> newStates(

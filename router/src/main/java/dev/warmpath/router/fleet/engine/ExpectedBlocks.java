@@ -77,20 +77,39 @@ public final class ExpectedBlocks {
     int shown = claims.confirm(chain, heldBlocks);
     confirmed += shown;
     expected -= shown;
-    int end = Math.min(chain.blocks(), heldBlocks + limits.blocks());
-    dropped += chain.blocks() - end;
+    int end = end(chain.blocks(), heldBlocks, nowNanos);
+    Claim claim = claims.add(chain, heldBlocks, end, nowNanos + limits.keepNanos());
+    count(end - heldBlocks);
+    return claim;
+  }
+
+  /** Another router has sent a request with these marks. */
+  Claim claim(PromptMarks prompt, long nowNanos) {
+    int held = prompt.at(0);
+    int end = end(prompt.blocks(), held, nowNanos);
+    Claim claim = claims.add(prompt, held, end, nowNanos + limits.keepNanos());
+    count(end - held);
+    return claim;
+  }
+
+  /** The end of what may be expected of a prompt. */
+  private int end(int blocks, int heldBlocks, long nowNanos) {
+    int end = Math.min(blocks, heldBlocks + limits.blocks());
+    dropped += blocks - end;
     if (claims.rows() >= sweepAt || expected + end - heldBlocks > limits.blocks()) {
       sweep(nowNanos);
     }
-    Claim claim = claims.add(chain, heldBlocks, end, nowNanos + limits.keepNanos());
-    expected += end - heldBlocks;
+    return end;
+  }
+
+  private void count(int more) {
+    expected += more;
     if (expected > limits.blocks()) {
       int oldest = claims.endOldest(expected - limits.blocks());
       dropped += oldest;
       expected -= oldest;
       compact();
     }
-    return claim;
   }
 
   private void sweep(long nowNanos) {

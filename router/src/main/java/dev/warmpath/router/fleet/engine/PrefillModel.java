@@ -28,6 +28,7 @@ public final class PrefillModel {
   private static final double RATE = 0.1;
   private static final double BOUND = 1000;
   private static final double MOST_ERROR = 1;
+  private static final long FAR_MORE = 4;
   private static final double DEFAULT_OVERHEAD_MILLIS = 15;
 
   private double overheadMillis = DEFAULT_OVERHEAD_MILLIS;
@@ -42,6 +43,24 @@ public final class PrefillModel {
   /** From how many requests it was learned. */
   public long samples() {
     return samples;
+  }
+
+  /** All of it. */
+  LearnedSpeed learned() {
+    return new LearnedSpeed(overheadMillis, cost, samples);
+  }
+
+  /** Goes on from what another has learned, if that is from far more. */
+  void adopt(LearnedSpeed other) {
+    if (other.samples() > FAR_MORE * samples) {
+      PrefillCost standard = PrefillCost.DEFAULT;
+      overheadMillis = moved(other.overheadMillis(), 0, DEFAULT_OVERHEAD_MILLIS);
+      cost =
+          new PrefillCost(
+              moved(other.cost().millisPerToken(), 0, standard.millisPerToken()),
+              moved(other.cost().millisPerTokenPair(), 0, standard.millisPerTokenPair()));
+      samples = other.samples();
+    }
   }
 
   /** The engine was seen to compute so much. */

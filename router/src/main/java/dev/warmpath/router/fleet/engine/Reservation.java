@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.kvindex.block.BlockChain;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,8 @@ public final class Reservation {
   final ClaimTable.@Nullable Claim claim;
   final boolean probe;
   final long sinceNanos;
-  final @Nullable BlockChain chain;
+  final EngineState.@Nullable Demand demand;
+  final long turn;
   boolean answered;
   boolean firstToken;
   boolean over;
@@ -23,24 +25,59 @@ public final class Reservation {
    * @param claim the blocks expected because of it, null if its tokens are not known
    * @param probe whether this is the trial request of an ejected engine
    * @param sinceNanos when it was made
-   * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
+   * @param demand what for; null if another router made it
+   * @param turn numbers it
    */
   Reservation(
       EngineLoad.Share share,
       ClaimTable.@Nullable Claim claim,
       boolean probe,
       long sinceNanos,
-      @Nullable BlockChain chain) {
+      EngineState.@Nullable Demand demand,
+      long turn) {
     this.share = share;
     this.claim = claim;
     this.probe = probe;
     this.sinceNanos = sinceNanos;
-    this.chain = chain;
+    this.demand = demand;
+    this.turn = turn;
   }
 
   /** The prompt's blocks in the engine's space, null if its tokens are not known. */
   public @Nullable BlockChain chain() {
-    return chain;
+    return demand == null ? null : demand.chain();
+  }
+
+  /**
+   * It as other routers are told.
+   *
+   * @param engine the engine's name
+   * @param note what the policy wants remembered
+   */
+  public Booking booking(String engine, long[] note) {
+    EngineState.Demand own = Objects.requireNonNull(demand);
+    BlockChain chain = own.chain();
+    boolean isOnItsWay = chain != null && own.heldBlocks() < chain.blocks();
+    return new Booking(
+        turn,
+        engine,
+        own.promptTokens(),
+        share.prefillTokens,
+        share.streamed,
+        chain != null,
+        own.heldBlocks(),
+        isOnItsWay ? PromptMarks.of(chain, own.heldBlocks()) : null,
+        note);
+  }
+
+  /** How long its prompt takes there, as it was predicted. */
+  public double prefillMillis() {
+    return share.prefillMicros / 1e3;
+  }
+
+  /** Numbers it among the reservations of its router. */
+  public long turn() {
+    return turn;
   }
 
   /** When it was made. */

@@ -70,11 +70,22 @@ public final class StickyPolicy implements RankingPolicy {
   }
 
   @Override
-  public void committed(RoutingRequest request, Candidates candidates, int winner) {
-    lmetric.committed(request, candidates, winner);
+  public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
+    long[] note = lmetric.committed(request, candidates, winner);
     String session = request.sessionKey();
-    if (session != null) {
-      engines.put(HashRing.hash(session), candidates.number(winner));
+    if (session == null) {
+      return note;
+    }
+    long hash = HashRing.hash(session);
+    engines.put(hash, candidates.number(winner));
+    return new long[] {note[0], hash};
+  }
+
+  @Override
+  public void remember(long[] note, int engine) {
+    lmetric.remember(note, engine);
+    if (note.length > 1) {
+      engines.put(note[1], engine);
     }
   }
 

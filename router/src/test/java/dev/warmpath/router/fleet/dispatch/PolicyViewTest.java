@@ -172,11 +172,12 @@ class PolicyViewTest {
     }
 
     @Override
-    public void committed(RoutingRequest request, Candidates candidates, int row) {
+    public long[] committed(RoutingRequest request, Candidates candidates, int row) {
       if (broken) {
         throw new IllegalStateException("broken");
       }
       committed.add(candidates.name(row));
+      return NOTHING;
     }
   }
 }

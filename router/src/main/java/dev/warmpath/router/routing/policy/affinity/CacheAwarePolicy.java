@@ -91,8 +91,9 @@ public final class CacheAwarePolicy implements RankingPolicy {
   }
 
   @Override
-  public void committed(RoutingRequest request, Candidates candidates, int winner) {
+  public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
     routed.add(request.blocks(), candidates.number(winner));
+    return NOTHING;
   }
 
   @Override

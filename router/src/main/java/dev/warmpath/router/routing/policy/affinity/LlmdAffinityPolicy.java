@@ -99,10 +99,11 @@ public final class LlmdAffinityPolicy implements RankingPolicy {
   }
 
   @Override
-  public void committed(RoutingRequest request, Candidates candidates, int winner) {
+  public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
     if (longestMatch(request, candidates) == 0) {
       lastColdTurns.put(candidates.number(winner), coldTurns.incrementAndGet());
     }
+    return NOTHING;
   }
 
   @Override

@@ -69,7 +69,7 @@ public final class PreblePolicy implements RankingPolicy {
   }
 
   @Override
-  public void committed(RoutingRequest request, Candidates candidates, int winner) {
+  public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
     RecentWork known = work.get(candidates.number(winner));
     RecentWork done = known == null ? new RecentWork() : known;
     done.add(
@@ -78,6 +78,7 @@ public final class PreblePolicy implements RankingPolicy {
         request.knownTokens(),
         candidates.creditTokens(request, winner));
     work.put(candidates.number(winner), done);
+    return NOTHING;
   }
 
   @Override

@@ -78,8 +78,14 @@ public final class LmetricPolicy implements RankingPolicy {
   }
 
   @Override
-  public void committed(RoutingRequest request, Candidates candidates, int winner) {
+  public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
     classes.add(request.prefixHash());
+    return new long[] {request.prefixHash()};
+  }
+
+  @Override
+  public void remember(long[] note, int engine) {
+    classes.add(note[0]);
   }
 
   private record Product(RoutingRequest request, Candidates candidates, boolean hotspot)

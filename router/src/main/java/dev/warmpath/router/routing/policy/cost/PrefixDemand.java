@@ -28,6 +28,7 @@ final class PrefixDemand {
   /* Fewer may be a single burst. */
   private static final int FEWEST_REQUESTS_AN_ENGINE = 8;
 
+  private volatile int window = REQUESTS_AN_ENGINE;
   private final ArrayDeque<long[]> recent = new ArrayDeque<>(); // keys counted for each request
   private final Map<Long, Integer> requestsByKey = new HashMap<>();
 
@@ -44,8 +45,12 @@ final class PrefixDemand {
     return 0;
   }
 
-  /** Counts a request that was routed, with the candidates as they were. */
-  void add(RoutingRequest request, Candidates candidates) {
+  /**
+   * Counts a request that was routed, with the candidates as they were.
+   *
+   * @return the keys that it counts for
+   */
+  long[] add(RoutingRequest request, Candidates candidates) {
     long[] keys = new long[DEPTHS];
     int count = 0;
     int depth = depthBelow(Integer.MAX_VALUE, request, candidates);
@@ -53,12 +58,14 @@ final class PrefixDemand {
       keys[count++] = request.blocks().key(depth - 1);
       depth = depthBelow(depth, request, candidates);
     }
-    add(
-        Arrays.copyOf(keys, count),
-        Math.min(MOST_REQUESTS, REQUESTS_AN_ENGINE * candidates.count()));
+    long[] counted = Arrays.copyOf(keys, count);
+    window = Math.min(MOST_REQUESTS, REQUESTS_AN_ENGINE * candidates.count());
+    add(counted);
+    return counted;
   }
 
-  private synchronized void add(long[] keys, int window) {
+  /** Counts a request for these keys, the window being as large as for the last one routed here. */
+  synchronized void add(long[] keys) {
     for (long key : keys) {
       requestsByKey.merge(key, 1, Integer::sum);
     }

@@ -95,8 +95,13 @@ public final class WarmPolicy implements RankingPolicy {
   }
 
   @Override
-  public void committed(RoutingRequest request, Candidates candidates, int winner) {
-    demand.add(request, candidates);
+  public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
+    return demand.add(request, candidates);
+  }
+
+  @Override
+  public void remember(long[] note, int engine) {
+    demand.add(note);
   }
 
   @Override

@@ -1,0 +1,724 @@
+package dev.warmpath.router.cluster;
+
+import dev.warmpath.router.auth.Client;
+import dev.warmpath.router.cluster.Rows.ClientRow;
+import dev.warmpath.router.cluster.Rows.EngineRow;
+import dev.warmpath.router.cluster.Rows.QueueRow;
+import dev.warmpath.router.cluster.Rows.ResponseRow;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.Booking;
+import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.LearnedSpeed;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.engine.Reservation;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps this router and the others of one mind: tells them which requests it has sent and how they
+ * end, and counts theirs here, so that policies and limits see the sum without knowing of routers.
+ *
+ * <p>Thread-safe. Nobody who sends a request waits for the network or for what others tell.
+ */
+public final class Cluster implements DispatchListener, ClusterLink.Listener, AutoCloseable {
+
+  /*
+   * What happens here goes into `own` and, as changes, into `untold`, which the next tick sends. What
+   * others tell is merged into their RouterRows, and each change there is done here as well:
+   *
+   *   told of a booking    EngineState.book: its load and its blocks count here
+   *   it is prefilled      EngineState.firstToken
+   *   it ends              EngineState.release; whoever waits here may have the place
+   *   an engine's row      EngineState.seenElsewhere
+   *   a client's row       Client.usedElsewhere
+   *
+   * A link may lose messages. So each router tells the digest of its rows every second; who has
+   * another one asks for all of them. Who was not heard for `expireNanos` is taken to be gone, with
+   * all that it had booked: if it was only cut off, it tells all again when it is back.
+   *
+   * Two locks: `ownLock` for what requests touch, never held for longer than a few of them take;
+   * `peersLock` for what others tell. The second may take the first or an engine's, never the
+   * other way round.
+   */
+
+  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+  private static final long DIGEST_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+  /** So many gaps show that much was lost. */
+  private static final int MOST_GAPS = 1_024;
+
+  /** A speed that has moved by so much is told again. */
+  private static final double SPEED_STEP = 0.05;
+
+  /** Responses that wait to be told; more are not told. */
+  private static final int MOST_RESPONSES = 1 << 14;
+
+  /** For so long after a router was first heard what its clients had used is the past. */
+  private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** What of this process others tell, and are told, beside requests. */
+  public interface Host {
+
+    /** None of it. */
+    Host NONE = new Host() {};
+
+    /** Another router knows where a response can be continued. */
+    default void response(String id, String replica, @Nullable String client) {}
+
+    /** Where all responses can be continued that are known here. */
+    default Collection<ResponseRow> responses() {
+      return List.of();
+    }
+
+    /** An operator has told another router so; null: that it holds no longer. */
+    default void setting(String name, @Nullable String value) {}
+
+    /** The clients with rates. */
+    default Collection<Client> clients() {
+      return List.of();
+    }
+  }
+
+  /**
+   * What is known of another router.
+   *
+   * @param reachable whether the link says so
+   * @param heardNanos how long ago it was last heard
+   * @param bookings requests that it has under way
+   * @param inStep whether its last digest was that of what is known of it
+   */
+  public record Peer(
+      RouterId id, boolean reachable, long heardNanos, int bookings, int waiting, boolean inStep) {}
+
+  /**
+   * How it stands.
+   *
+   * @param peers others that are heard, or reachable
+   * @param link how the network went
+   * @param told bookings that others told of so far
+   * @param blindChoices own choices of an engine that were made after another router had chosen it
+   *     and before that was heard
+   * @param blindMillis prefill, as predicted, of those that had not been heard of
+   * @param askedAgain how often all was asked for because something was missing
+   * @param malformed messages that could not be read
+   * @param refused rows that found no room
+   */
+  public record Status(
+      RouterId self,
+      List<Peer> peers,
+      ClusterLink.Status link,
+      long told,
+      long blindChoices,
+      double blindMillis,
+      long askedAgain,
+      long malformed,
+      long refused) {}
+
+  /** What another router has told, and what was made of it here. */
+  private final class Told implements RouterRows.Changes {
+    private final RouterId id;
+    private final RouterRows rows = new RouterRows();
+    private final long firstNanos;
+    private long heardNanos;
+    private long askedNanos;
+    private boolean asked;
+    private boolean inStep;
+
+    Told(RouterId id, long nowNanos) {
+      this.id = id;
+      this.firstNanos = nowNanos;
+      this.heardNanos = nowNanos;
+    }
+
+    @Override
+    public void booked(RouterRows.Live live) {
+      told++;
+      apply(live, true);
+    }
+
+    /** Counts a booking here, if its engine is in the fleet. */
+    void apply(RouterRows.Live live, boolean isNew) {
+      Booking booking = Objects.requireNonNull(live.booking);
+      EngineState engine = dispatcher().engine(booking.engine());
+      if (engine == null || live.reservation != null) {
+        return;
+      }
+      long now = nanoClock.getAsLong();
+      Reservation reservation = engine.book(booking, now);
+      live.engine = engine;
+      live.reservation = reservation;
+      if (live.prefilled) {
+        engine.firstToken(reservation, now);
+      }
+      if (isNew) {
+        dispatcher().remember(booking.note(), engine);
+        countBlind(booking, live.bornNanos, reservation);
+      }
+    }
+
+    @Override
+    public void prefilled(RouterRows.Live live) {
+      if (live.engine != null && live.reservation != null) {
+        live.engine.firstToken(live.reservation, nanoClock.getAsLong());
+      }
+    }
+
+    @Override
+    public void ended(RouterRows.Live live, boolean computed) {
+      if (live.engine != null && live.reservation != null) {
+        live.engine.release(live.reservation, computed, nanoClock.getAsLong());
+        placesFreed = true;
+      }
+    }
+
+    @Override
+    public void engine(EngineRow row) {
+      EngineState engine = dispatcher().engine(row.engine());
+      if (engine != null) {
+        engine.seenElsewhere(
+            row.speed(), TimeUnit.MILLISECONDS.toNanos(row.ejectedMillis()), nanoClock.getAsLong());
+      }
+    }
+
+    @Override
+    public void client(ClientRow row, @Nullable ClientRow before) {
+      long now = nanoClock.getAsLong();
+      if (before == null && now - firstNanos < FIRST_NANOS) {
+        return; // what it had used before it was heard of is long past
+      }
+      for (Client client : host.clients()) {
+        if (client.name().equals(row.client())) {
+          client.usedElsewhere(
+              row.requests() - (before == null ? 0 : before.requests()),
+              row.tokens() - (before == null ? 0 : before.tokens()),
+              now);
+        }
+      }
+    }
+
+    /** Its router is gone, and with it all that it has sent. */
+    void release() {
+      for (RouterRows.Live live : rows.live()) {
+        ended(live, live.prefilled);
+      }
+    }
+  }
+
+  private final RouterId self;
+  private final ClusterLink link;
+  private final long expireNanos;
+  private final LongSupplier nanoClock;
+  private final LongSupplier wallMillis;
+  private final Host host;
+
+  private final Object ownLock = new Object();
+  private final RouterRows own = new RouterRows();
+  private Rows untold = new Rows();
+  private final Map<String, RecentTimes> choices = new HashMap<>();
+
+  private final Object peersLock = new Object();
+  private final Map<RouterId, Told> peers = new TreeMap<>();
+  private final LastWriterMap settings = new LastWriterMap();
+  private Set<RouterId> reachable = Set.of();
+  private boolean placesFreed;
+  private long told;
+  private long blindChoices;
+  private double blindMillis;
+  private long askedAgain;
+  private long malformed;
+
+  private volatile @Nullable Dispatcher dispatcher;
+  private long digestNanos;
+  private long lookNanos;
+
+  /**
+   * @param expireNanos after so much silence a router is taken to be gone
+   * @param nanoClock counts nanoseconds from anywhere, as the dispatcher's
+   * @param wallMillis since 1970
+   */
+  public Cluster(
+      RouterId self,
+      ClusterLink link,
+      long expireNanos,
+      LongSupplier nanoClock,
+      LongSupplier wallMillis,
+      Host host) {
+    this.self = self;
+    this.link = link;
+    this.expireNanos = expireNanos;
+    this.nanoClock = nanoClock;
+    this.wallMillis = wallMillis;
+    this.host = host;
+    digestNanos = nanoClock.getAsLong();
+    lookNanos = digestNanos;
+  }
+
+  /** Joins the others. Before that nothing of theirs is counted. */
+  public void begin(Dispatcher counted) {
+    dispatcher = counted;
+    link.begin(this);
+  }
+
+  public RouterId self() {
+    return self;
+  }
+
+  private Dispatcher dispatcher() {
+    return Objects.requireNonNull(dispatcher);
+  }
+
+  // What happens here.
+
+  @Override
+  public void assigned(
+      PreparedRequest request, String policy, String reason, Assignment assignment) {
+    Booking booking = assignment.booking();
+    long now = nanoClock.getAsLong();
+    synchronized (ownLock) {
+      own.book(booking, now, RouterRows.Changes.NONE);
+      untold.booked.add(new Rows.Booked(booking, now / 1_000));
+      choices.computeIfAbsent(booking.engine(), engine -> new RecentTimes()).add(now);
+    }
+  }
+
+  @Override
+  public void prefilled(Assignment assignment) {
+    synchronized (ownLock) {
+      own.prefilled(assignment.number(), RouterRows.Changes.NONE);
+      untold.prefilled.add(assignment.number());
+    }
+  }
+
+  @Override
+  public void finished(Assignment assignment, Outcome outcome) {
+    long id = assignment.number();
+    synchronized (ownLock) {
+      RouterRows.Live live = own.live(id);
+      boolean prefilled = live != null && live.prefilled;
+      boolean computed =
+          outcome == Outcome.COMPLETED || (prefilled && outcome == Outcome.CANCELLED);
+      own.end(id, id, List.of(), RouterRows.Changes.NONE);
+      untold.ended.add(id);
+      if (!computed) {
+        untold.notComputed.add(id);
+      }
+    }
+  }
+
+  /** A response can be continued at a replica, for a client. */
+  public void made(String id, String replica, @Nullable String client) {
+    synchronized (ownLock) {
+      if (untold.responses.size() < MOST_RESPONSES) {
+        untold.responses.add(new ResponseRow(id, replica, client));
+      }
+    }
+  }
+
+  /** An operator said so here; null: that it holds no longer. */
+  public void set(String name, @Nullable String value) {
+    LastWriterMap.Entry entry;
+    synchronized (peersLock) {
+      entry = settings.put(name, value, wallMillis.getAsLong(), self.start());
+    }
+    synchronized (ownLock) {
+      untold.settings.add(entry);
+    }
+  }
+
+  /** Lets time pass; called every few milliseconds, by one thread at a time. */
+  public void tick() {
+    long now = nanoClock.getAsLong();
+    boolean looks = now - lookNanos >= LOOK_NANOS;
+    boolean digests = now - digestNanos >= DIGEST_NANOS;
+    List<EngineRow> engines = looks ? changedEngines(now) : List.of();
+    List<ClientRow> clients = looks ? changedClients() : List.of();
+    lookNanos = looks ? now : lookNanos;
+    digestNanos = digests ? now : digestNanos;
+    Rows changes;
+    long digest;
+    synchronized (ownLock) {
+      for (EngineRow row : engines) {
+        own.engine(row, RouterRows.Changes.NONE);
+        untold.engines.add(row);
+      }
+      for (ClientRow row : clients) {
+        own.client(row, RouterRows.Changes.NONE);
+        untold.clients.add(row);
+      }
+      queue(looks);
+      changes = untold;
+      untold = new Rows();
+      digest = own.digest();
+    }
+    if (!changes.isEmpty()) {
+      ClusterMessage.write(aged(changes, now), link::broadcast);
+    }
+    if (digests) {
+      link.broadcast(ClusterMessage.digest(digest, settingsDigest()));
+      expire(now);
+    }
+    dispatcher().othersHadTheirTurn();
+  }
+
+  private long settingsDigest() {
+    synchronized (peersLock) {
+      return settings.digest();
+    }
+  }
+
+  /** How many wait, when that has changed or goes on. */
+  private void queue(boolean looks) {
+    int waiting = dispatcher().queued();
+    QueueRow before = own.queue();
+    if (waiting != before.waiting() || (looks && waiting > 0)) {
+      QueueRow row = new QueueRow(before.version() + 1, waiting, dispatcher().longestWaitMillis());
+      own.queue(row);
+      untold.queue = row;
+    }
+  }
+
+  /** Those that were booked and are over are not told of; the others with their ages. */
+  private static Rows aged(Rows changes, long nowNanos) {
+    List<Rows.Booked> aged = new ArrayList<>(changes.booked.size());
+    for (Rows.Booked booked : changes.booked) {
+      if (!changes.ended.contains(booked.booking().id())) {
+        aged.add(
+            new Rows.Booked(booked.booking(), Math.max(0, nowNanos / 1_000 - booked.ageMicros())));
+      }
+    }
+    changes.booked.clear();
+    changes.booked.addAll(aged);
+    return changes;
+  }
+
+  private List<EngineRow> changedEngines(long nowNanos) {
+    List<EngineRow> changed = new ArrayList<>();
+    for (EngineState engine : dispatcher().engines()) {
+      EngineRow before;
+      synchronized (ownLock) {
+        before = own.engine(engine.name());
+      }
+      LearnedSpeed speed = engine.learned();
+      long ejectedMillis = TimeUnit.NANOSECONDS.toMillis(engine.ejectedNanos(nowNanos));
+      boolean isNew = before == null && (speed.samples() > 0 || ejectedMillis > 0);
+      if (isNew || (before != null && isChanged(before, speed, ejectedMillis))) {
+        long version = before == null ? 1 : before.version() + 1;
+        changed.add(new EngineRow(engine.name(), version, speed, ejectedMillis));
+      }
+    }
+    return changed;
+  }
+
+  private static boolean isChanged(EngineRow before, LearnedSpeed speed, long ejectedMillis) {
+    return ejectedMillis > before.ejectedMillis()
+        || (ejectedMillis == 0 && before.ejectedMillis() > 0)
+        || isFar(before.speed().overheadMillis(), speed.overheadMillis())
+        || isFar(before.speed().cost().millisPerToken(), speed.cost().millisPerToken())
+        || isFar(before.speed().cost().millisPerTokenPair(), speed.cost().millisPerTokenPair());
+  }
+
+  private static boolean isFar(double before, double now) {
+    return Math.abs(now - before) > SPEED_STEP * before;
+  }
+
+  private List<ClientRow> changedClients() {
+    List<ClientRow> changed = new ArrayList<>();
+    for (Client client : host.clients()) {
+      Client.Counts used = client.counts();
+      long tokens = used.promptTokens() + used.answerTokens();
+      ClientRow before;
+      synchronized (ownLock) {
+        before = own.client(client.name());
+      }
+      if (before == null
+          ? used.admitted() > 0
+          : before.requests() != used.admitted() || before.tokens() != tokens) {
+        long version = before == null ? 1 : before.version() + 1;
+        changed.add(new ClientRow(client.name(), version, used.admitted(), tokens));
+      }
+    }
+    return changed;
+  }
+
+  // What others tell.
+
+  @Override
+  public void reachable(Set<RouterId> others) {
+    List<RouterId> come = new ArrayList<>();
+    synchronized (peersLock) {
+      for (RouterId other : others) {
+        if (!reachable.contains(other)) {
+          come.add(other);
+        }
+      }
+      for (RouterId other : reachable) {
+        if (!others.contains(other)) {
+          LOG.warn("router {} cannot be reached any more", other.name());
+        }
+      }
+      reachable = Set.copyOf(others);
+    }
+    for (RouterId other : come) {
+      LOG.info("router {} can be reached", other.name());
+      link.send(
+          other,
+          ClusterMessage.wanted(ClusterMessage.ROWS_WANTED | ClusterMessage.SETTINGS_WANTED));
+    }
+  }
+
+  @Override
+  public void received(RouterId from, byte[] message) {
+    try {
+      if (message.length < 2 || message[1] != ClusterMessage.VERSION) {
+        throw new ClusterMessage.MalformedException(
+            "version=" + (message.length < 2 ? "none" : message[1]), null);
+      }
+      switch (message[0]) {
+        case ClusterMessage.ROWS -> rows(from, ClusterMessage.rows(message));
+        case ClusterMessage.WANTED -> tellAll(from, ClusterMessage.wanted(message));
+        case ClusterMessage.DIGEST -> compare(from, ClusterMessage.digest(message));
+        default -> throw new ClusterMessage.MalformedException("kind=" + message[0], null);
+      }
+    } catch (ClusterMessage.MalformedException e) {
+      synchronized (peersLock) {
+        if (malformed++ == 0) {
+          LOG.warn(
+              "router {} sends what cannot be read here, is it of another version? {}",
+              from.name(),
+              e.getMessage());
+        }
+      }
+    }
+  }
+
+  private void rows(RouterId from, Rows rows) {
+    List<LastWriterMap.Entry> news = new ArrayList<>();
+    boolean freed;
+    int asks;
+    synchronized (peersLock) {
+      long now = nanoClock.getAsLong();
+      Told peer = peer(from, now);
+      peer.rows.merge(rows, now, peer);
+      for (LastWriterMap.Entry entry : rows.settings) {
+        if (settings.merge(entry)) {
+          news.add(entry);
+        }
+      }
+      int gaps = peer.rows.endedRanges() - peer.rows.live().size();
+      asks = gaps > MOST_GAPS ? asks(peer, ClusterMessage.ROWS_WANTED, now) : 0;
+      waitingElsewhere();
+      freed = placesFreed;
+      placesFreed = false;
+    }
+    ask(from, asks);
+    news.forEach(entry -> host.setting(entry.name(), entry.value()));
+    rows.responses.forEach(row -> host.response(row.id(), row.replica(), row.client()));
+    if (freed) {
+      dispatcher().freed();
+    }
+  }
+
+  /** What is known of a router that was just heard. */
+  private Told peer(RouterId id, long nowNanos) {
+    Told known = peers.get(id);
+    if (known == null) {
+      known = new Told(id, nowNanos);
+      dropOthersNamed(id);
+      peers.put(id, known);
+    }
+    known.heardNanos = nowNanos;
+    return known;
+  }
+
+  /** A router that has started again has none of the requests that it had. */
+  private void dropOthersNamed(RouterId id) {
+    peers
+        .values()
+        .removeIf(other -> {
+          boolean isFormer = other.id.name().equals(id.name());
+          if (isFormer) {
+            other.release();
+          }
+          return isFormer;
+        });
+  }
+
+  private void waitingElsewhere() {
+    int waiting = 0;
+    long longestMillis = 0;
+    for (Told peer : peers.values()) {
+      waiting += peer.rows.queue().waiting();
+      longestMillis = Math.max(longestMillis, peer.rows.queue().longestMillis());
+    }
+    dispatcher().waitingElsewhere(waiting, longestMillis);
+  }
+
+  private void compare(RouterId from, long[] digests) {
+    int asks = 0;
+    synchronized (peersLock) {
+      long now = nanoClock.getAsLong();
+      Told peer = peer(from, now);
+      peer.inStep = peer.rows.digest() == digests[0];
+      if (!peer.inStep) {
+        asks |= ClusterMessage.ROWS_WANTED;
+      }
+      if (settings.digest() != digests[1]) {
+        asks |= ClusterMessage.SETTINGS_WANTED;
+      }
+      asks = asks(peer, asks, now);
+    }
+    ask(from, asks);
+  }
+
+  private int asks(Told peer, int what, long nowNanos) {
+    if (what == 0 || (peer.asked && nowNanos - peer.askedNanos < ASK_NANOS)) {
+      return 0;
+    }
+    peer.asked = true;
+    peer.askedNanos = nowNanos;
+    askedAgain++;
+    return what;
+  }
+
+  private void ask(RouterId whom, int what) {
+    if (what != 0) {
+      link.send(whom, ClusterMessage.wanted(what));
+    }
+  }
+
+  private void tellAll(RouterId whom, int what) {
+    Rows rows = new Rows();
+    if ((what & ClusterMessage.ROWS_WANTED) != 0) {
+      synchronized (ownLock) {
+        rows = own.whole(nanoClock.getAsLong());
+      }
+    }
+    if ((what & ClusterMessage.SETTINGS_WANTED) != 0) {
+      rows.responses.addAll(host.responses());
+      synchronized (peersLock) {
+        rows.settings.addAll(settings.entries());
+      }
+    }
+    ClusterMessage.write(rows, message -> link.send(whom, message));
+  }
+
+  private void expire(long nowNanos) {
+    boolean freed = false;
+    synchronized (peersLock) {
+      for (Told peer : List.copyOf(peers.values())) {
+        if (nowNanos - peer.heardNanos > expireNanos) {
+          LOG.warn(
+              "router {} was not heard for {} ms: its {} requests count no more",
+              peer.id.name(),
+              TimeUnit.NANOSECONDS.toMillis(nowNanos - peer.heardNanos),
+              peer.rows.live().size());
+          peer.release();
+          peers.remove(peer.id);
+          freed = true;
+        } else {
+          peer.rows.live().forEach(live -> applyLate(peer, live));
+        }
+      }
+      if (freed) {
+        waitingElsewhere();
+        placesFreed = false;
+      }
+    }
+    if (freed) {
+      dispatcher().freed();
+    }
+  }
+
+  /** Its engine may have come since. */
+  private static void applyLate(Told peer, RouterRows.Live live) {
+    if (live.booking != null && live.reservation == null) {
+      peer.apply(live, false);
+    }
+  }
+
+  private void countBlind(Booking booking, long bornNanos, Reservation reservation) {
+    int later;
+    synchronized (ownLock) {
+      RecentTimes own = choices.get(booking.engine());
+      later = own == null ? 0 : own.since(bornNanos);
+    }
+    if (later > 0) {
+      blindChoices += later;
+      blindMillis += reservation.prefillMillis();
+    }
+  }
+
+  /** When an engine was chosen here, the last few times. */
+  private static final class RecentTimes {
+    private static final int KEPT = 16;
+    private final long[] nanos = new long[KEPT];
+    private int count;
+
+    void add(long nowNanos) {
+      nanos[count++ % KEPT] = nowNanos;
+      if (count == 2 * KEPT) {
+        count = KEPT;
+      }
+    }
+
+    int since(long thenNanos) {
+      int later = 0;
+      for (int i = 0; i < Math.min(count, KEPT); i++) {
+        later += nanos[i] - thenNanos > 0 ? 1 : 0;
+      }
+      return later;
+    }
+  }
+
+  /** How it stands. */
+  public Status status() {
+    synchronized (peersLock) {
+      long now = nanoClock.getAsLong();
+      List<Peer> all = new ArrayList<>();
+      long refused = 0;
+      for (Told peer : peers.values()) {
+        refused += peer.rows.refused();
+        all.add(
+            new Peer(
+                peer.id,
+                reachable.contains(peer.id),
+                now - peer.heardNanos,
+                peer.rows.live().size(),
+                peer.rows.queue().waiting(),
+                peer.inStep));
+      }
+      return new Status(
+          self,
+          all,
+          link.status(),
+          told,
+          blindChoices,
+          blindMillis,
+          askedAgain,
+          malformed,
+          refused);
+    }
+  }
+
+  /** Leaves the others; what they know of this router's requests counts there until it expires. */
+  @Override
+  public void close() {
+    link.close();
+  }
+}

@@ -1,0 +1,74 @@
+package dev.warmpath.router.cluster;
+
+import dev.warmpath.router.fleet.engine.Booking;
+import dev.warmpath.router.fleet.engine.LearnedSpeed;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one router tells of itself in one message: changes, or all that there is.
+ *
+ * <p>Not changed once it is told.
+ */
+final class Rows {
+
+  /**
+   * A booking with its age.
+   *
+   * @param ageMicros since it was made, by the teller's clock; the way here comes on top
+   */
+  record Booked(Booking booking, long ageMicros) {}
+
+  /**
+   * What a router has seen of an engine.
+   *
+   * @param version grows with each change
+   * @param ejectedMillis for so long it still gives the engine no requests; 0 if it does
+   */
+  record EngineRow(String engine, long version, LearnedSpeed speed, long ejectedMillis) {}
+
+  /**
+   * What a router has let a client use since it started.
+   *
+   * @param version grows with each change
+   */
+  record ClientRow(String client, long version, long requests, long tokens) {}
+
+  /** A response that can be continued, and where. */
+  record ResponseRow(String id, String replica, @Nullable String client) {}
+
+  /**
+   * How many requests wait at a router.
+   *
+   * @param version grows with each change
+   * @param longestMillis how long one of them has waited at most
+   */
+  record QueueRow(long version, int waiting, long longestMillis) {
+    static final QueueRow NONE = new QueueRow(0, 0, 0);
+  }
+
+  QueueRow queue = QueueRow.NONE;
+  final List<Booked> booked = new ArrayList<>();
+  final List<Long> prefilled = new ArrayList<>();
+  final IdSet ended = new IdSet();
+
+  /** Of those that ended, whose prompts were not computed. */
+  final List<Long> notComputed = new ArrayList<>();
+
+  final List<EngineRow> engines = new ArrayList<>();
+  final List<ClientRow> clients = new ArrayList<>();
+  final List<ResponseRow> responses = new ArrayList<>();
+  final List<LastWriterMap.Entry> settings = new ArrayList<>();
+
+  boolean isEmpty() {
+    return queue == QueueRow.NONE
+        && booked.isEmpty()
+        && prefilled.isEmpty()
+        && ended.ranges() == 0
+        && engines.isEmpty()
+        && clients.isEmpty()
+        && responses.isEmpty()
+        && settings.isEmpty();
+  }
+}
