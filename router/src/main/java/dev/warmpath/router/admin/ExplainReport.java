@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.console.KeptDecision;
+import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.Explanation;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
@@ -68,19 +69,21 @@ final class ExplainReport {
 
   /** A request that was decided, against what the engines hold now. */
   static ObjectNode of(AdminContext admin, KeptDecision decision, Detail detail) {
-    Explanation explanation = explain(admin, decision.again(), detail);
+    PreparedRequest request = decision.request();
+    Explanation explanation = explain(admin, request, detail);
     ObjectNode root = JSON.createObjectNode();
     root.set("decision", decision.json());
-    root.put("model", decision.request().model());
+    root.put("model", request.model());
     prompt(root, explanation);
     choice(root, explanation, detail);
     ArrayNode then = root.putArray("enginesThen");
-    if (decision.grounds() != null) {
-      decision.grounds().scored().forEach(engine -> row(then.addObject(), engine));
+    Choice choice = decision.decision().choice();
+    if (choice != null) {
+      choice.scored().forEach(engine -> row(then.addObject(), engine));
     }
     if (detail.blocks()) {
-      int[] ids = decision.prompt().tokenIds();
-      ModelTokenizer tokenizer = ids == null ? null : tokenizer(admin, decision.request().model());
+      int[] ids = decision.tokenIds();
+      ModelTokenizer tokenizer = ids == null ? null : tokenizer(admin, request.model());
       new ExplainedBlocks(ids, tokenizer).write(root, explanation);
     }
     return root;

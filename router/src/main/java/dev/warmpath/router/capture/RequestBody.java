@@ -1,5 +1,6 @@
 package dev.warmpath.router.capture;
 
+import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.tokenizer.PromptResult;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-record RequestBody(PreparedRequest request, Prediction prediction, String policy, String reason) {
+record RequestBody(PreparedRequest request, Choice choice) {
 
   /** About as much as the record takes. */
   long bytes() {
@@ -34,8 +35,9 @@ record RequestBody(PreparedRequest request, Prediction prediction, String policy
     } else {
       fields.put("unread", "not_comparable");
     }
-    fields.put("policy", policy);
-    fields.put("reason", reason);
+    fields.put("policy", choice.policy());
+    fields.put("reason", choice.reason());
+    Prediction prediction = choice.prediction();
     boolean predicted = prediction.predicts();
     fields.put("predicted_cached_tokens", predicted ? (long) prediction.cachedTokens() : null);
     fields.put("prediction_basis", prediction.basis().label());

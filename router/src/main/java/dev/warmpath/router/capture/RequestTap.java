@@ -60,14 +60,13 @@ final class RequestTap implements DispatchListener {
   }
 
   @Override
-  public void assigned(
-      PreparedRequest request, String policy, String reason, Assignment assignment) {
+  public void assigned(PreparedRequest request, Assignment assignment) {
     int stream = numbers.of(new EngineId(assignment.replica().name(), assignment.dpRank()));
     if (stream != StreamNumbers.NONE) {
       Pending begun = new Pending(stream, "r" + requests.incrementAndGet());
       pending.put(assignment, begun);
       quiet.began(stream);
-      RequestBody body = new RequestBody(request, assignment.prediction(), policy, reason);
+      RequestBody body = new RequestBody(request, assignment.choice());
       queue.offer(
           stream,
           RecordKind.REQUEST,

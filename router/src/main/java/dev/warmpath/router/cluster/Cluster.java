@@ -286,8 +286,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   // What happens here.
 
   @Override
-  public void assigned(
-      PreparedRequest request, String policy, String reason, Assignment assignment) {
+  public void assigned(PreparedRequest request, Assignment assignment) {
     Booking booking = assignment.booking();
     long now = nanoClock.getAsLong();
     synchronized (ownLock) {

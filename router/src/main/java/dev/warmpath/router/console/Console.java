@@ -10,7 +10,7 @@ import dev.warmpath.router.console.history.History;
 import dev.warmpath.router.console.history.Totals;
 import dev.warmpath.router.console.prefix.HotPrefix;
 import dev.warmpath.router.console.prefix.HotPrefixes;
-import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -80,8 +80,8 @@ public final class Console implements RequestLogs.Recent {
   @Override
   public void add(Decision decision, @Nullable PreparedRequest request) {
     decisions.add(decision, request);
-    Assignment assignment = decision.assignment();
-    BlockChain blocks = assignment == null ? null : assignment.blocks();
+    Choice choice = decision.choice();
+    BlockChain blocks = choice == null ? null : choice.blocks();
     int cached = decision.tokens().cached();
     if (request != null && blocks != null && cached > 0 && request.prompt().comparable()) {
       PromptResult.Tokens tokens = config.showPrompts() ? request.prompt().tokens() : null;

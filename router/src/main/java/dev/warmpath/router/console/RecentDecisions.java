@@ -3,6 +3,7 @@ package dev.warmpath.router.console;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.tokenizer.PromptResult;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,10 +50,12 @@ public final class RecentDecisions {
     if (config.decisionsKept() == 0) {
       return;
     }
-    long now = clock.millis();
-    KeptDecision made = KeptDecision.of(now, decision, request, config.showPrompts());
+    long arrivedMillis = clock.millis() - Math.round(decision.times().total());
+    PromptResult.Tokens tokens =
+        request == null || !config.showPrompts() ? null : request.prompt().tokens();
+    int[] tokenIds = tokens == null ? null : tokens.first(Integer.MAX_VALUE);
     synchronized (this) {
-      KeptDecision next = made.as(++lastId);
+      KeptDecision next = new KeptDecision(++lastId, arrivedMillis, decision, tokenIds);
       kept.addLast(next);
       bytes += next.bytes();
       while (kept.size() > config.decisionsKept() || bytes > mostBytes) {

@@ -164,14 +164,8 @@ final class Attempt {
 
   private void trace(MultiMap headers) {
     RequestTrace trace = exchange.trace();
-    Assignment.Grounds grounds = assignment.grounds();
-    if (trace != null && grounds != null) {
-      trace.trying(
-          assignment.engine(),
-          grounds.policy(),
-          grounds.reason(),
-          assignment.predictedCachedTokens(),
-          headers::set);
+    if (trace != null) {
+      trace.trying(assignment.choice(), headers::set);
     }
   }
 
@@ -389,8 +383,9 @@ final class Attempt {
     }
     down.putHeader("x-warmpath-replica", assignment.replica().name());
     boolean tellsCached = proxy.config().headers().cachedTokens();
-    if (tellsCached && assignment.predictedCachedTokens() != Prediction.NONE) {
-      String tokens = Integer.toString(assignment.predictedCachedTokens());
+    Prediction prediction = assignment.choice().prediction();
+    if (tellsCached && prediction.predicts()) {
+      String tokens = Integer.toString(prediction.cachedTokens());
       down.putHeader("x-warmpath-cached-tokens", tokens);
     }
   }

@@ -287,6 +287,7 @@ final class Exchange {
 
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
+  private @Nullable BlockChain pieces;
   private boolean hidesTransfers;
   private @Nullable Attempt attempt;
 
@@ -518,7 +519,7 @@ final class Exchange {
       String stored = keepsResponses() ? read.previousResponse() : storedId;
       PreparedRequest request = toDispatch(read.request(), stored);
       ApiError refusal = refusal(read, request, stored);
-      BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
+      BlockChain logged = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
       boolean hides = mayHideTransfers(whole);
       DispatchResult placed = ask(request, refusal);
       loop.context.runOnContext(
@@ -527,8 +528,9 @@ final class Exchange {
               quota.over(timeline); // it was counted after the client had left
             }
             prepared = request;
+            pieces = logged;
             hidesTransfers = hides;
-            decided(pieces, refusal, placed);
+            decided(refusal, placed);
           }));
     } catch (RuntimeException | Error e) {
       loop.context.runOnContext(v -> failed(e));
@@ -682,10 +684,8 @@ final class Exchange {
         }));
   }
 
-  private void decided(
-      @Nullable BlockChain pieces, @Nullable ApiError refusal, @Nullable DispatchResult placed) {
+  private void decided(@Nullable ApiError refusal, @Nullable DispatchResult placed) {
     ticket = null;
-    timeline.read(pieces);
     if (route.kind() != null && isStreamed()) {
       awaitKeepAlive();
     }
@@ -941,7 +941,7 @@ final class Exchange {
       if (trace != null) {
         trace.ended(status, timeline.outcome(status, ending));
       }
-      proxy.logs().ended(timeline.decision(asked(), prepared, status, ending), prepared);
+      proxy.logs().ended(timeline.decision(asked(), prepared, status, ending), prepared, pieces);
     } finally {
       letGo();
     }

@@ -1,7 +1,7 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.requestlog.Decision;
 import java.util.function.LongSupplier;
@@ -28,10 +28,9 @@ final class Timeline {
   private long dispatchNanos = NEVER;
   private long firstTokenNanos = NEVER;
   private int attempts;
-  private @Nullable Assignment assignment;
+  private @Nullable Choice choice;
   private @Nullable UsageScanner answer;
   private @Nullable String code;
-  private @Nullable BlockChain pieces;
 
   /**
    * @param elapsedNanos time since the request's head
@@ -50,11 +49,6 @@ final class Timeline {
     return elapsedNanos.getAsLong() - bodyNanos - waitNanos;
   }
 
-  /** The prompt was read. */
-  void read(@Nullable BlockChain promptPieces) {
-    pieces = promptPieces;
-  }
-
   /** It waits in the queue, since then. */
   void queued(long sinceHeadNanos) {
     queuedNanos = sinceHeadNanos;
@@ -71,7 +65,7 @@ final class Timeline {
   /** An engine is sent the request. */
   void dispatched(Assignment to) {
     attempts++;
-    assignment = to;
+    choice = to.choice();
     answer = null;
     dispatchNanos = elapsedNanos.getAsLong();
   }
@@ -120,11 +114,10 @@ final class Timeline {
     left();
     return new Decision(
         request,
-        assignment,
+        choice,
         times(),
         tokens(prepared, status),
-        new Decision.Result(outcome(status, ending), status, code, attempts),
-        pieces);
+        new Decision.Result(outcome(status, ending), status, code, attempts));
   }
 
   private Decision.Times times() {
@@ -136,14 +129,19 @@ final class Timeline {
   }
 
   private Decision.Tokens tokens(@Nullable PreparedRequest prepared, int status) {
-    int counted = prepared == null ? Decision.UNKNOWN : prepared.prompt().lengthTokens();
+    if (prepared == null) {
+      return Decision.Tokens.NONE;
+    }
+    int counted = prepared.prompt().lengthTokens();
+    int estimated = prepared.estimatedTokens();
     UsageScanner good = status < 400 ? answer : null;
     if (good == null) {
-      return new Decision.Tokens(counted, Decision.UNKNOWN, Decision.UNKNOWN, 0);
+      return new Decision.Tokens(counted, estimated, Decision.UNKNOWN, Decision.UNKNOWN, 0);
     }
     Usage usage = good.usage();
     return new Decision.Tokens(
         usage.promptTokens() == Usage.ABSENT ? counted : usage.promptTokens(),
+        estimated,
         usage.cachedTokens(),
         usage.answerTokens(),
         good.contentEvents());

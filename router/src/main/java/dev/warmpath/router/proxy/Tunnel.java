@@ -303,11 +303,10 @@ final class Tunnel {
     String otherwise = ending == Ending.COMPLETE ? "rejected" : ending.label();
     return new Decision(
         new Decision.Request(requestId, "GET", Routes.REALTIME.path(), quota.name(), model(), null),
-        assignment,
+        assignment == null ? null : assignment.choice(),
         new Decision.Times(0, Double.NaN, Double.NaN, lastedNanos / NANOS_PER_MILLI),
-        new Decision.Tokens(Decision.UNKNOWN, Decision.UNKNOWN, Decision.UNKNOWN, 0),
+        Decision.Tokens.NONE,
         new Decision.Result(
-            whole ? "completed" : otherwise, status, null, assignment == null ? 0 : 1),
-        null);
+            whole ? "completed" : otherwise, status, null, assignment == null ? 0 : 1));
   }
 }

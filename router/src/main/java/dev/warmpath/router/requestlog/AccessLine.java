@@ -2,7 +2,6 @@ package dev.warmpath.router.requestlog;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -35,10 +34,8 @@ final class AccessLine implements LineFormat {
       json.writeStringField("path", decision.request().path());
       DecisionLine.text(json, "client", decision.request().client());
       DecisionLine.text(json, "model", decision.request().model());
-      Assignment assignment = decision.assignment();
-      if (assignment != null) {
-        json.writeStringField("engine", assignment.engine());
-        DecisionLine.count(json, "predicted_cached_tokens", assignment.predictedCachedTokens());
+      if (decision.choice() != null) {
+        DecisionLine.engine(json, decision.choice());
       }
       DecisionLine.tokens(json, decision.tokens());
       DecisionLine.times(json, decision.times());

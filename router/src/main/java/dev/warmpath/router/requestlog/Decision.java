@@ -1,24 +1,17 @@
 package dev.warmpath.router.requestlog;
 
-import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.Choice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is over, as the log needs it.
+ * A request that is over: what the logs write and the console keeps.
  *
- * <p>Thread-safe.
+ * <p>Immutable.
  *
- * @param assignment the last engine that was given the request, or null
- * @param pieces the prompt's {@link PromptPieces}, null if its tokens are not known
+ * @param choice the last engine that was given the request, or null
  */
 public record Decision(
-    Request request,
-    @Nullable Assignment assignment,
-    Times times,
-    Tokens tokens,
-    Result result,
-    @Nullable BlockChain pieces) {
+    Request request, @Nullable Choice choice, Times times, Tokens tokens, Result result) {
 
   /** A number that is not known. */
   public static final int UNKNOWN = -1;
@@ -26,8 +19,7 @@ public record Decision(
   /** So many characters of what a client wrote are logged, or told back. */
   private static final int SHOWN_CHARS = 200;
 
-  private static final long OVERHEAD_BYTES = 1_000;
-  private static final long BLOCK_BYTES = 2 * Long.BYTES;
+  private static final long OVERHEAD_BYTES = 600;
 
   /**
    * What the client asked for; of long texts the beginning.
@@ -64,9 +56,8 @@ public record Decision(
         request,
         null,
         new Times(0, Double.NaN, Double.NaN, 0),
-        new Tokens(UNKNOWN, UNKNOWN, UNKNOWN, 0),
-        new Result("rejected", status, code, 0),
-        null);
+        Tokens.NONE,
+        new Result("rejected", status, code, 0));
   }
 
   /**
@@ -83,11 +74,17 @@ public record Decision(
    * Counts of tokens, or {@link #UNKNOWN}.
    *
    * @param prompt as the engine counts it, else as the router does
+   * @param estimated how long the prompt may be, where its tokens are not known; 0 if it was not
+   *     read
    * @param cached prompt tokens that the engine did not compute
    * @param answer as the engine counts it
    * @param answerEvents events of a stream that brought content
    */
-  public record Tokens(int prompt, int cached, int answer, int answerEvents) {}
+  public record Tokens(int prompt, int estimated, int cached, int answer, int answerEvents) {
+
+    /** Of a request whose body was not read. */
+    public static final Tokens NONE = new Tokens(UNKNOWN, 0, UNKNOWN, UNKNOWN, 0);
+  }
 
   /**
    * How it ended.
@@ -100,9 +97,9 @@ public record Decision(
   public record Result(String outcome, int status, @Nullable String code, int attempts) {}
 
   /** About as many bytes as it takes in memory. */
-  long bytes() {
-    long blocks = pieces == null ? 0 : pieces.blocks();
-    return OVERHEAD_BYTES + blocks * BLOCK_BYTES + length(request.model) + length(request.session);
+  public long bytes() {
+    long chosen = choice == null ? 0 : choice.bytes();
+    return OVERHEAD_BYTES + chosen + length(request.model) + length(request.session);
   }
 
   private static long length(@Nullable String text) {

@@ -2,7 +2,8 @@ package dev.warmpath.router.requestlog;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -53,32 +54,32 @@ final class DecisionLine implements LineFormat {
     try (JsonGenerator json = JSON.createGenerator(line)) {
       json.writeStartObject();
       json.writeNumberField("time_ms", waiting.arrivedMillis());
-      fields(json, waiting.decision());
+      fields(json, waiting.decision(), waiting.pieces());
       json.writeEndObject();
     }
     line.write('\n');
     return line.toByteArray();
   }
 
-  private void fields(JsonGenerator json, Decision decision) throws IOException {
+  private void fields(JsonGenerator json, Decision decision, @Nullable BlockChain pieces)
+      throws IOException {
     String session = session(decision.request().session());
     text(json, "path", decision.request().path());
     text(json, "client", decision.request().client());
     text(json, "model", decision.request().model());
     text(json, "session", session);
-    Assignment assignment = decision.assignment();
-    if (assignment != null) {
-      dispatch(json, assignment);
+    if (decision.choice() != null) {
+      choice(json, decision.choice());
     }
     tokens(json, decision.tokens());
     times(json, decision.times());
     result(json, decision.result());
-    if (decision.pieces() != null) {
+    if (pieces != null) {
       String model = decision.request().model(); // prompts of different models share nothing
-      PromptHashes.Pieces pieces =
-          prompts.of(decision.pieces(), session == null ? null : session + "/" + model);
-      json.writeNumberField("keep", pieces.keep());
-      json.writeStringField("pieces", pieces.others());
+      PromptHashes.Pieces hashes =
+          prompts.of(pieces, session == null ? null : session + "/" + model);
+      json.writeNumberField("keep", hashes.keep());
+      json.writeStringField("pieces", hashes.others());
     }
   }
 
@@ -88,18 +89,19 @@ final class DecisionLine implements LineFormat {
         : Base64.getEncoder().withoutPadding().encodeToString(key.session(session));
   }
 
-  private static void dispatch(JsonGenerator json, Assignment assignment) throws IOException {
-    json.writeStringField("engine", assignment.engine());
-    count(json, "predicted_cached_tokens", assignment.predictedCachedTokens());
-    Assignment.Grounds grounds = assignment.grounds();
-    if (grounds != null) {
-      json.writeStringField("policy", grounds.policy());
-      json.writeStringField("reason", grounds.reason());
-      json.writeNumberField("in_flight", grounds.inFlight());
-      json.writeNumberField("waiting", grounds.waiting());
-      millis(json, "queued_prefill_ms", grounds.prefillBacklogMillis());
-      millis(json, "prefill_ms", grounds.prefillMillis());
-    }
+  private static void choice(JsonGenerator json, Choice choice) throws IOException {
+    engine(json, choice);
+    json.writeStringField("policy", choice.policy());
+    json.writeStringField("reason", choice.reason());
+    json.writeNumberField("in_flight", choice.inFlight());
+    json.writeNumberField("waiting", choice.waiting());
+    millis(json, "queued_prefill_ms", choice.prefillBacklogMillis());
+    millis(json, "prefill_ms", choice.prefillMillis());
+  }
+
+  static void engine(JsonGenerator json, Choice choice) throws IOException {
+    json.writeStringField("engine", choice.engine());
+    count(json, "predicted_cached_tokens", choice.prediction().cachedTokens());
   }
 
   static void tokens(JsonGenerator json, Decision.Tokens tokens) throws IOException {

@@ -1,5 +1,6 @@
 package dev.warmpath.router.requestlog;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.requestlog.RequestLog.DropCause;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decisions that wait for the disk, bounded in bytes. Adding never waits for the disk.
@@ -20,8 +22,17 @@ final class LogQueue {
    * A decision that waits.
    *
    * @param arrivedMillis when the request came, since 1970
+   * @param pieces the prompt's {@link PromptPieces}, null if they are not known or not logged
    */
-  record Waiting(long arrivedMillis, Decision decision, long bytes) {}
+  record Waiting(long arrivedMillis, Decision decision, @Nullable BlockChain pieces) {
+
+    private static final long PIECE_BYTES = 2 * Long.BYTES;
+
+    /** About as many bytes as it takes in memory. */
+    long bytes() {
+      return decision.bytes() + (pieces == null ? 0 : pieces.blocks() * PIECE_BYTES);
+    }
+  }
 
   private final long maxBytes;
   private final ReentrantLock lock = new ReentrantLock();

@@ -1,5 +1,6 @@
 package dev.warmpath.router.requestlog;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -87,10 +88,14 @@ public final class RequestLog implements AutoCloseable {
         : new RequestLog(config, Path.of(config.file()), new AccessLine(), clock, nanoClock);
   }
 
-  /** A request has just ended. */
-  public void add(Decision decision) {
+  /**
+   * A request has just ended.
+   *
+   * @param pieces the prompt's {@link PromptPieces}, null if they are not known or not logged
+   */
+  void add(Decision decision, @Nullable BlockChain pieces) {
     long arrivedMillis = clock.millis() - Math.round(decision.times().total());
-    queue.offer(new Waiting(arrivedMillis, decision, decision.bytes()));
+    queue.offer(new Waiting(arrivedMillis, decision, pieces));
   }
 
   /**

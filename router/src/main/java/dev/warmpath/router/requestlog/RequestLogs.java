@@ -1,5 +1,6 @@
 package dev.warmpath.router.requestlog;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +37,12 @@ public record RequestLogs(
    * A request has just ended.
    *
    * @param request null if its body was not read
+   * @param pieces the prompt's {@link PromptPieces}, null if they are not known or not wanted
    */
-  public void ended(Decision decision, @Nullable PreparedRequest request) {
+  public void ended(
+      Decision decision, @Nullable PreparedRequest request, @Nullable BlockChain pieces) {
     if (decisions != null) {
-      decisions.add(decision);
+      decisions.add(decision, pieces);
     }
     accessed(decision);
     recent.add(decision, request);
@@ -48,7 +51,7 @@ public record RequestLogs(
   /** A request that asked for no decision has just ended. */
   public void accessed(Decision decision) {
     if (accessLog != null) {
-      accessLog.add(decision);
+      accessLog.add(decision, null);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.warmpath.router.trace;
 
+import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import io.opentelemetry.api.trace.Span;
@@ -76,20 +77,18 @@ public final class RequestTrace {
   }
 
   /**
-   * A replica is tried.
+   * The engine that was chosen is tried.
    *
    * @param headers sets a header of the request there
-   * @param predictedTokens tokens that the engine is expected to have cached; negative for none
    */
-  public void trying(
-      String engine, String policy, String reason, int predictedTokens, Headers headers) {
+  public void trying(Choice choice, Headers headers) {
     endUpstream("retried");
     Span span = begin("upstream", SpanKind.CLIENT);
-    span.setAttribute("warmpath.engine", engine);
-    span.setAttribute("warmpath.policy", policy);
-    span.setAttribute("warmpath.reason", reason);
-    if (predictedTokens >= 0) {
-      span.setAttribute("warmpath.predicted_cached_tokens", predictedTokens);
+    span.setAttribute("warmpath.engine", choice.engine());
+    span.setAttribute("warmpath.policy", choice.policy());
+    span.setAttribute("warmpath.reason", choice.reason());
+    if (choice.prediction().predicts()) {
+      span.setAttribute("warmpath.predicted_cached_tokens", choice.prediction().cachedTokens());
     }
     upstream = span;
     W3CTraceContextPropagator.getInstance()

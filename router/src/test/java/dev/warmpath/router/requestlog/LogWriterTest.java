@@ -93,12 +93,12 @@ class LogWriterTest {
 
   @Test
   void theQueueIsBoundedInBytes() throws Exception {
-    LogQueue queue = new LogQueue(3_500);
+    LogQueue queue = new LogQueue(2_100);
     for (int i = 0; i < 5; i++) {
       queue.offer(record("m"));
     }
     assertThat(queue.dropped()).containsEntry(DropCause.QUEUE_FULL, 2L);
-    assertThat(queue.bytes()).isBetween(3_000L, 3_500L);
+    assertThat(queue.bytes()).isBetween(1_800L, 2_100L);
     List<Waiting> taken = new ArrayList<>();
     assertThat(queue.drainTo(taken, 2)).isTrue();
     assertThat(taken).hasSize(2);
@@ -125,10 +125,9 @@ class LogWriterTest {
             new Decision.Request("wp-1", "POST", "/v1/completions", null, model, null),
             null,
             new Decision.Times(0, Double.NaN, Double.NaN, 1),
-            new Decision.Tokens(-1, -1, -1, 0),
-            new Decision.Result("rejected", 404, "model_not_found", 0),
-            null);
-    return new Waiting(0, decision, decision.bytes());
+            Decision.Tokens.NONE,
+            new Decision.Result("rejected", 404, "model_not_found", 0));
+    return new Waiting(0, decision, null);
   }
 
   private static List<String> models(Path file) throws Exception {

@@ -198,7 +198,8 @@ public final class VirtualFleet {
 
   private void send(Question question, Assignment assignment) {
     VirtualEngine engine = Objects.requireNonNull(byReplica.get(assignment.replica()));
-    measures.assigned(question.number, engine.number, assignment.predictedCachedTokens());
+    measures.assigned(
+        question.number, engine.number, assignment.choice().prediction().cachedTokens());
     VirtualRequest request = new VirtualRequest(question, engine, assignment);
     question.tried = request;
     if (engine.faults.blackHole) {

@@ -10,9 +10,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Policy;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An engine that was given a request, and the load and expected blocks that are reserved for it
@@ -25,48 +23,26 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Assignment implements DispatchResult {
 
-  /**
-   * Why the engine was chosen, and how it stood then.
-   *
-   * @param policy the name of the policy that chose
-   * @param reason the policy's word for why
-   * @param inFlight requests that the engine had, from dispatch to last byte
-   * @param waiting those of them whose prompts were not computed yet
-   * @param prefillBacklogMillis the time predicted for these prompts
-   * @param prefillMillis the time predicted for this request's prompt; 0 if it is not known
-   * @param scored what the choice would have cost: the winner first, then some others; none if that
-   *     is not kept
-   */
-  public record Grounds(
-      String policy,
-      String reason,
-      int inFlight,
-      int waiting,
-      double prefillBacklogMillis,
-      double prefillMillis,
-      List<Explanation.Row> scored) {}
-
   private final Dispatcher dispatcher;
   private final EngineState engine;
-  private final Prediction prediction;
+  private final Choice choice;
   private final int promptTokens;
   private final boolean comparable;
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
-  private volatile @Nullable Grounds grounds;
   private volatile long[] note = Policy.NOTHING;
 
   Assignment(
       Dispatcher dispatcher,
       EngineState engine,
       Prompt prompt,
-      Prediction prediction,
+      Choice choice,
       Reservation reservation) {
     this.dispatcher = dispatcher;
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
-    this.prediction = prediction;
+    this.choice = choice;
     this.reservation = reservation;
   }
 
@@ -81,7 +57,7 @@ public final class Assignment implements DispatchResult {
 
   /** The engine's name, as it is shown in metrics. */
   public String engine() {
-    return engine.name();
+    return choice.engine();
   }
 
   /** What is counted of the engine's requests. */
@@ -89,32 +65,13 @@ public final class Assignment implements DispatchResult {
     return engine.meters();
   }
 
-  public Prediction prediction() {
-    return prediction;
+  /** Why it was chosen, and what it is expected to report. */
+  public Choice choice() {
+    return choice;
   }
 
-  /** The cached tokens that the engine is expected to report, or {@link Prediction#NONE}. */
-  public int predictedCachedTokens() {
-    return prediction.cachedTokens();
-  }
-
-  /** The prompt's blocks in the engine's space, null if its tokens are not known. */
-  public @Nullable BlockChain blocks() {
-    return reservation.chain();
-  }
-
-  /** Why the engine was chosen; null until the policy has said it. */
-  public @Nullable Grounds grounds() {
-    return grounds;
-  }
-
-  /**
-   * The policy has chosen.
-   *
-   * @param toRemember what other routers' policies must remember
-   */
-  void chosen(Grounds why, long[] toRemember) {
-    grounds = why;
+  /** What other routers' policies must remember. */
+  void note(long[] toRemember) {
     note = toRemember;
   }
 
@@ -163,10 +120,11 @@ public final class Assignment implements DispatchResult {
     for (DispatchListener listener : dispatcher.listeners()) {
       listener.reported(this, promptTokens, cachedTokens);
     }
+    Prediction prediction = choice.prediction();
     if (prediction.predicts()) {
       meters().countPrediction(prediction.cachedTokens(), cachedTokens);
     }
-    BlockChain chain = reservation.chain();
+    BlockChain chain = choice.blocks();
     if (comparable && this.promptTokens != promptTokens) {
       meters().countMiscount();
       for (DispatchListener listener : dispatcher.listeners()) {

@@ -10,14 +10,8 @@ import dev.warmpath.router.fleet.engine.Outcome;
  */
 public interface DispatchListener {
 
-  /**
-   * A request was given to an engine, and is not sent there yet.
-   *
-   * @param policy the name of the policy that chose
-   * @param reason why it chose this one
-   */
-  default void assigned(
-      PreparedRequest request, String policy, String reason, Assignment assignment) {}
+  /** A request was given to an engine, and is not sent there yet. */
+  default void assigned(PreparedRequest request, Assignment assignment) {}
 
   /** A stream brought its first content: the prompt has been computed. */
   default void prefilled(Assignment assignment) {}

@@ -29,7 +29,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -290,7 +289,7 @@ public final class Dispatcher {
       Reservation reservation = reserve(contender, request, credit, turn, now);
       if (reservation != null) {
         return assign(
-            new Choice(chooser, routed, selection, winner, keepsScores), request, reservation);
+            new Winner(chooser, routed, selection, winner, keepsScores), request, reservation);
       }
     }
   }
@@ -348,50 +347,53 @@ public final class Dispatcher {
     return contender.engine().reserve(() -> turns.compareAndSet(turn, turn + 1), demand, turn, now);
   }
 
-  /** A choice that came true. */
-  private record Choice(
-      Policy policy, RoutingRequest request, Selection selection, int winner, boolean keepsScores) {
+  /** The candidate that was chosen, and is reserved. */
+  private record Winner(
+      Policy policy, RoutingRequest request, Selection selection, int row, boolean keepsScores) {
 
     Contender contender() {
-      return selection.row(winner);
+      return selection.row(row);
     }
 
-    /** Lets the policy remember the choice, and the assignment why it was made. */
-    void commit(Prompt prompt, Assignment assignment) {
+    Choice choice(Prompt prompt) {
       Candidates candidates = selection.candidates();
-      String reason = policy.reason(request, candidates, winner);
-      List<Explanation.Row> scored = keepsScores ? scored(prompt) : List.of();
-      assignment.chosen(
-          new Assignment.Grounds(
-              policy.name(),
-              reason,
-              candidates.requests(winner),
-              candidates.waiting(winner),
-              candidates.prefillBacklogMillis(winner),
-              candidates.prefillMillis(request, winner),
-              scored),
-          policy.committed(request, candidates, winner));
+      return new Choice(
+          candidates.name(row),
+          policy.name(),
+          policy.reason(request, candidates, row),
+          contender().prediction(prompt),
+          contender().chain(),
+          candidates.requests(row),
+          candidates.waiting(row),
+          candidates.prefillBacklogMillis(row),
+          candidates.prefillMillis(request, row),
+          keepsScores ? scored(prompt) : List.of());
+    }
+
+    /** Lets the policy remember the choice; returns what those of other routers must remember. */
+    long[] commit() {
+      return policy.committed(request, selection.candidates(), row);
     }
 
     private List<Explanation.Row> scored(Prompt prompt) {
       Candidates candidates = selection.candidates();
       List<Explanation.Row> scored = new ArrayList<>();
-      for (int row : notable(candidates)) {
-        Score score = policy.score(request, candidates, row);
-        scored.add(Explanation.Builder.row(selection, row, score, prompt));
+      for (int each : notable(candidates)) {
+        Score score = policy.score(request, candidates, each);
+        scored.add(Explanation.Builder.row(selection, each, score, prompt));
       }
       return List.copyOf(scored);
     }
 
     /** The winner, then those with most of the prompt, then the least loaded. */
     private List<Integer> notable(Candidates candidates) {
-      List<Integer> rows = new ArrayList<>(List.of(winner));
+      List<Integer> rows = new ArrayList<>(List.of(row));
       while (rows.size() < Math.min(MOST_SCORED, candidates.count())) {
         boolean byCache = rows.size() <= MOST_SCORED / 2;
         int best = -1;
-        for (int row = 0; row < candidates.count(); row++) {
-          if (!rows.contains(row) && (best < 0 || isBefore(candidates, row, best, byCache))) {
-            best = row;
+        for (int each = 0; each < candidates.count(); each++) {
+          if (!rows.contains(each) && (best < 0 || isBefore(candidates, each, best, byCache))) {
+            best = each;
           }
         }
         rows.add(best);
@@ -406,27 +408,27 @@ public final class Dispatcher {
     }
   }
 
-  private Assignment assign(Choice choice, PreparedRequest request, Reservation reservation) {
-    Contender contender = choice.contender();
-    Assignment assignment =
-        new Assignment(
-            this,
-            contender.engine(),
-            request.prompt(),
-            contender.prediction(request.prompt()),
-            reservation);
+  private Assignment assign(Winner winner, PreparedRequest request, Reservation reservation) {
+    Contender contender = winner.contender();
+    EngineState engine = contender.engine();
+    Choice choice;
     try {
-      choice.commit(request.prompt(), assignment);
-      Assignment.Grounds grounds = Objects.requireNonNull(assignment.grounds());
+      choice = winner.choice(request.prompt());
+    } catch (RuntimeException | Error e) {
+      engine.end(reservation, Outcome.CANCELLED, nanos());
+      freed();
+      throw e;
+    }
+    Assignment assignment = new Assignment(this, engine, request.prompt(), choice, reservation);
+    try {
+      assignment.note(winner.commit());
       announceToStream(request, contender, assignment);
-      FallbackCause fallback = request.prompt().fallback(contender.chain());
+      FallbackCause fallback = request.prompt().fallback(choice.blocks());
       if (fallback != null) {
         countFallback(fallback);
       }
-      contender.engine().meters().countAssignment(grounds.policy(), grounds.reason());
-      for (DispatchListener listener : listeners()) {
-        listener.assigned(request, grounds.policy(), grounds.reason(), assignment);
-      }
+      engine.meters().countAssignment(choice.policy(), choice.reason());
+      listeners().forEach(listener -> listener.assigned(request, assignment));
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);
       throw e;

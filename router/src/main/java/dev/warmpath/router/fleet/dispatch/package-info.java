@@ -7,7 +7,8 @@
  * </pre>
  *
  * <p>Start with {@code Dispatcher}, whose comment argues how it chooses and reserves without a
- * lock. A retry is {@code Dispatcher.reassign}.
+ * lock. A retry is {@code Dispatcher.reassign}. Of an assignment that is over the logs keep its
+ * {@code Choice}.
  */
 @NullMarked
 package dev.warmpath.router.fleet.dispatch;

@@ -43,11 +43,6 @@ public final class Reservation {
     this.turn = turn;
   }
 
-  /** The prompt's blocks in the engine's space, null if its tokens are not known. */
-  public @Nullable BlockChain chain() {
-    return demand == null ? null : demand.chain();
-  }
-
   /**
    * It as other routers are told.
    *

@@ -22,8 +22,7 @@ final class ParityTap implements DispatchListener {
   }
 
   @Override
-  public void assigned(
-      PreparedRequest request, String policy, String reason, Assignment assignment) {
+  public void assigned(PreparedRequest request, Assignment assignment) {
     Body body = bodies.take(request.prompt());
     if (body != null) {
       bodies.put(assignment, body);

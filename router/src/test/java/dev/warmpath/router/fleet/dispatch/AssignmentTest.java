@@ -287,8 +287,8 @@ class AssignmentTest {
     PromptResult.Tokens prompt = World.prompt(64, 40, 1, 1);
     world.store("r0", 2, prompt);
     world.store("r0", 3, prompt, StorageTier.CPU);
-    assertThat(world.assign(prompt).predictedCachedTokens()).isEqualTo(48);
+    assertThat(world.assign(prompt).choice().prediction().cachedTokens()).isEqualTo(48);
     world.loadBack("r0", 17);
-    assertThat(world.assign(prompt).predictedCachedTokens()).isEqualTo(32);
+    assertThat(world.assign(prompt).choice().prediction().cachedTokens()).isEqualTo(32);
   }
 }

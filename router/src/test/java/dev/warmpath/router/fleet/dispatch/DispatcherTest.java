@@ -20,7 +20,6 @@ import java.net.URI;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -37,7 +36,7 @@ class DispatcherTest {
     world.with(4).store("r2", 50, prompt(1000));
     Assignment assignment = world.assign(prompt(1000));
     assertThat(assignment.replica().name()).isEqualTo("r2");
-    assertThat(assignment.prediction()).isEqualTo(new Prediction(800, Basis.INDEX));
+    assertThat(assignment.choice().prediction()).isEqualTo(new Prediction(800, Basis.INDEX));
     assertThat(world.heard).containsExactly("assigned warm cache r2");
   }
 
@@ -63,14 +62,15 @@ class DispatcherTest {
   @Test
   void anEmptyCacheIsPredictedAsEmpty() {
     world.with(1);
-    assertThat(world.assign(prompt(1000)).prediction()).isEqualTo(new Prediction(0, Basis.INDEX));
+    assertThat(world.assign(prompt(1000)).choice().prediction())
+        .isEqualTo(new Prediction(0, Basis.INDEX));
   }
 
   @Test
   void whatIsOnlyExpectedIsNotPredicted() {
     world.with(1);
     world.assign(prompt(1000));
-    assertThat(world.assign(prompt(1000)).predictedCachedTokens()).isZero();
+    assertThat(world.assign(prompt(1000)).choice().prediction().cachedTokens()).isZero();
   }
 
   @ParameterizedTest
@@ -80,16 +80,17 @@ class DispatcherTest {
   void nothingIsPredictedFromAnIndexThatIsNotExact(Trust trust) {
     world.with(1).store("r0", 10, prompt(1000));
     world.trust("r0", trust);
-    assertThat(world.assign(prompt(1000)).prediction().basis()).isEqualTo(Basis.NOT_TRUSTED);
+    assertThat(world.assign(prompt(1000)).choice().prediction().basis())
+        .isEqualTo(Basis.NOT_TRUSTED);
   }
 
   @Test
   void nothingIsPredictedForAnEngineThatIsNotHeard() {
     world.with(1);
     world.trust("r0", Trust.NONE);
-    assertThat(world.assign(prompt(1000)).prediction().basis()).isEqualTo(Basis.NO_EVENTS);
+    assertThat(world.assign(prompt(1000)).choice().prediction().basis()).isEqualTo(Basis.NO_EVENTS);
     world.views.clear();
-    assertThat(world.assign(prompt(1000)).prediction().basis()).isEqualTo(Basis.NO_EVENTS);
+    assertThat(world.assign(prompt(1000)).choice().prediction().basis()).isEqualTo(Basis.NO_EVENTS);
   }
 
   @Test
@@ -101,7 +102,8 @@ class DispatcherTest {
             ((PromptResult.Tokens) reads).sequences(), PromptKeys.NONE, false, true, null);
     Explanation explanation = world.dispatcher.explain(request(skips));
     assertThat(explanation.engines()).extracting(Explanation.Row::creditTokens).containsOnly(0);
-    assertThat(world.assign(skips).prediction()).isEqualTo(new Prediction(0, Basis.READS_NO_CACHE));
+    assertThat(world.assign(skips).choice().prediction())
+        .isEqualTo(new Prediction(0, Basis.READS_NO_CACHE));
   }
 
   @Test
@@ -113,7 +115,7 @@ class DispatcherTest {
             List.of(first, new int[] {1, 2, 3}), PromptKeys.NONE, true, false, null);
     Assignment assignment = world.assign(both);
     assertThat(assignment.replica().name()).isEqualTo("r1");
-    assertThat(assignment.prediction().basis()).isEqualTo(Basis.NOT_COMPARABLE);
+    assertThat(assignment.choice().prediction().basis()).isEqualTo(Basis.NOT_COMPARABLE);
     assertThat(world.report("r1").state().load().contextTokens()).isEqualTo(1003);
   }
 
@@ -157,10 +159,10 @@ class DispatcherTest {
     world.with(20);
     PromptResult.Tokens prompt = prompt(100);
     world.store("r17", 6, prompt);
-    assertThat(Objects.requireNonNull(world.assign(prompt).grounds()).scored()).isEmpty();
+    assertThat(world.assign(prompt).choice().scored()).isEmpty();
     world.dispatcher.keepScores(true);
     Assignment kept = world.assign(prompt);
-    List<Explanation.Row> scored = Objects.requireNonNull(kept.grounds()).scored();
+    List<Explanation.Row> scored = kept.choice().scored();
     assertThat(scored).hasSize(8).extracting(Explanation.Row::engine).doesNotHaveDuplicates();
     assertThat(scored.get(0).engine()).isEqualTo(kept.engine());
     assertThat(scored).extracting(Explanation.Row::engine).contains("r17");

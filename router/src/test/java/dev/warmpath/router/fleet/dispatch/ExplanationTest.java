@@ -105,7 +105,7 @@ class ExplanationTest {
         .contains("assigned " + said.policy() + " " + said.reason() + " " + said.winner());
     boolean isCounted = said.fallback() != null && said.fallback() != FallbackCause.NO_PROMPT;
     assertThat(fallbacks).isEqualTo(isCounted ? List.of(said.fallback().label()) : List.of());
-    assertThat(assignment.prediction())
+    assertThat(assignment.choice().prediction())
         .isEqualTo(
             said.engines().stream()
                 .filter(row -> row.engine().equals(said.winner()))

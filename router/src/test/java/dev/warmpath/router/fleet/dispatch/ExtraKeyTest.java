@@ -26,9 +26,9 @@ final class ExtraKeyTest {
   void findsItsOwnBlocksWhereHashesShowThem() {
     world.shows("r0", DYNAMO);
     world.storeShown("r0", 3, X);
-    assertThat(assign(X).predictedCachedTokens()).isEqualTo(48);
-    assertThat(assign(PLAIN.in("y")).predictedCachedTokens()).isZero();
-    assertThat(assign(PLAIN).predictedCachedTokens()).isZero();
+    assertThat(assign(X).choice().prediction().cachedTokens()).isEqualTo(48);
+    assertThat(assign(PLAIN.in("y")).choice().prediction().cachedTokens()).isZero();
+    assertThat(assign(PLAIN).choice().prediction().cachedTokens()).isZero();
     assertThat(world.fallbacks()).doesNotContainKey("hidden_namespace");
   }
 
@@ -36,8 +36,8 @@ final class ExtraKeyTest {
   void doesNotFindThoseOfPlainRequests() {
     world.shows("r0", DYNAMO);
     world.store("r0", 3, PLAIN);
-    assertThat(assign(X).predictedCachedTokens()).isZero();
-    assertThat(assign(PLAIN).predictedCachedTokens()).isEqualTo(48);
+    assertThat(assign(X).choice().prediction().cachedTokens()).isZero();
+    assertThat(assign(PLAIN).choice().prediction().cachedTokens()).isEqualTo(48);
   }
 
   @Test
@@ -45,15 +45,15 @@ final class ExtraKeyTest {
     world.shows("r0", SglangNamespaces.PLAIN);
     world.store("r0", 3, PLAIN);
     Assignment assignment = assign(X);
-    assertThat(assignment.prediction().basis()).isEqualTo(Prediction.Basis.PROMPT_UNKNOWN);
-    assertThat(assignment.predictedCachedTokens()).isEqualTo(Prediction.NONE);
+    assertThat(assignment.choice().prediction().basis()).isEqualTo(Prediction.Basis.PROMPT_UNKNOWN);
+    assertThat(assignment.choice().prediction().cachedTokens()).isEqualTo(Prediction.NONE);
     assertThat(world.fallbacks()).containsKey("hidden_namespace");
   }
 
   @Test
   void isHiddenOnOtherEngines() {
     world.store("r0", 3, PLAIN);
-    assertThat(assign(X).predictedCachedTokens()).isEqualTo(Prediction.NONE);
+    assertThat(assign(X).choice().prediction().cachedTokens()).isEqualTo(Prediction.NONE);
   }
 
   @Test
@@ -61,15 +61,15 @@ final class ExtraKeyTest {
     Tokens french = adapter("fr").in("x");
     world.shows("r0", ADAPTER);
     world.storeShown("r0", 2, french);
-    assertThat(assign(french).predictedCachedTokens()).isEqualTo(32);
-    assertThat(assign(adapter("fr")).predictedCachedTokens()).isZero();
-    assertThat(assign(X).predictedCachedTokens()).isEqualTo(Prediction.NONE);
+    assertThat(assign(french).choice().prediction().cachedTokens()).isEqualTo(32);
+    assertThat(assign(adapter("fr")).choice().prediction().cachedTokens()).isZero();
+    assertThat(assign(X).choice().prediction().cachedTokens()).isEqualTo(Prediction.NONE);
   }
 
   @Test
   void isHiddenForUnknownAdaptersInAnyFormat() {
     world.shows("r0", DYNAMO);
-    assertThat(assign(adapter("loaded-later").in("x")).predictedCachedTokens())
+    assertThat(assign(adapter("loaded-later").in("x")).choice().prediction().cachedTokens())
         .isEqualTo(Prediction.NONE);
   }
 

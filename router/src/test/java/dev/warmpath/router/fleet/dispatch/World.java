@@ -243,12 +243,12 @@ final class World {
   private record Ear(List<String> heard, BooleanSupplier broken) implements DispatchListener {
 
     @Override
-    public void assigned(
-        PreparedRequest request, String policy, String reason, Assignment assignment) {
+    public void assigned(PreparedRequest request, Assignment assignment) {
       if (broken.getAsBoolean()) {
         throw new IllegalStateException("broken");
       }
-      heard.add("assigned " + policy + " " + reason + " " + assignment.engine());
+      Choice choice = assignment.choice();
+      heard.add("assigned " + choice.policy() + " " + choice.reason() + " " + choice.engine());
     }
 
     @Override

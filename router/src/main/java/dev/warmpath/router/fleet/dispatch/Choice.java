@@ -1,0 +1,49 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which engine was chosen for a request, why, and how it stood then. It outlives the request: the
+ * logs and the console's last decisions hold it as it is.
+ *
+ * <p>Immutable.
+ *
+ * @param engine the engine's name, as it is shown in metrics
+ * @param policy the name of the policy that chose
+ * @param reason the policy's word for why
+ * @param prediction the cached tokens that the engine is expected to report
+ * @param blocks the prompt's blocks in the engine's space, null if its tokens are not known
+ * @param inFlight requests that the engine had, from dispatch to last byte
+ * @param waiting those of them whose prompts were not computed yet
+ * @param prefillBacklogMillis the time predicted for these prompts
+ * @param prefillMillis the time predicted for this request's prompt; 0 if it is not known
+ * @param scored what the choice would have cost: the winner first, then some others; none if that
+ *     is not kept
+ */
+public record Choice(
+    String engine,
+    String policy,
+    String reason,
+    Prediction prediction,
+    @Nullable BlockChain blocks,
+    int inFlight,
+    int waiting,
+    double prefillBacklogMillis,
+    double prefillMillis,
+    List<Explanation.Row> scored) {
+
+  private static final long ROW_BYTES = 250;
+  private static final long TERM_BYTES = 40;
+  private static final long BLOCK_BYTES = 2 * Long.BYTES;
+
+  /** About as many bytes as its blocks and scores take in memory. */
+  public long bytes() {
+    long bytes = blocks == null ? 0 : blocks.blocks() * BLOCK_BYTES;
+    for (Explanation.Row row : scored) {
+      bytes += ROW_BYTES + TERM_BYTES * row.score().terms().size();
+    }
+    return bytes;
+  }
+}
