@@ -68,7 +68,7 @@ public final class HealthChecker extends VerticleBase {
     private final OtherLoadWatch others;
     private boolean asking;
     private int checks;
-    private EngineMetrics metrics = EngineMetrics.NONE;
+    private MetricsPage metrics = MetricsPage.NONE;
 
     Checked(Streak streak, RestartDetector restarts, OtherLoadWatch others) {
       this.streak = streak;
@@ -251,12 +251,12 @@ public final class HealthChecker extends VerticleBase {
       Checked state = checked(replica);
       state.others.asks();
       get(replica, "/metrics")
-          .onSuccess(page -> saw(replica, state, EngineMetrics.read(page.getBytes())))
+          .onSuccess(page -> saw(replica, state, MetricsPage.read(page.getBytes())))
           .onFailure(e -> state.others.missed());
     }
   }
 
-  private void saw(Replica replica, Checked state, EngineMetrics metrics) {
+  private void saw(Replica replica, Checked state, MetricsPage metrics) {
     long now = nanoClock.getAsLong();
     replica.metricsRead(now);
     findStuck(replica, state, metrics, now);
@@ -269,7 +269,7 @@ public final class HealthChecker extends VerticleBase {
   }
 
   private static void findStuck(
-      Replica replica, Checked state, EngineMetrics metrics, long nowNanos) {
+      Replica replica, Checked state, MetricsPage metrics, long nowNanos) {
     if (metrics.movedSince(state.metrics)) {
       replica.moved(nowNanos);
     } else if (!Double.isNaN(metrics.tokens())) {

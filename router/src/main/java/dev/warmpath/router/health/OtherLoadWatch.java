@@ -43,7 +43,7 @@ final class OtherLoadWatch {
    *
    * @param countsOthers whether load of others matters
    */
-  void saw(EngineMetrics metrics, boolean countsOthers) {
+  void saw(MetricsPage metrics, boolean countsOthers) {
     misses = 0;
     for (int rank = 0; rank < last.length; rank++) {
       ReportedLoad said =

@@ -16,8 +16,8 @@ final class RestartDetector {
 
   private final Replica replica;
   private final EngineEvents engineEvents;
-  private EngineMetrics settled = EngineMetrics.NONE;
-  private EngineMetrics last = settled;
+  private MetricsPage settled = MetricsPage.NONE;
+  private MetricsPage last = settled;
 
   RestartDetector(Replica replica, EngineEvents engineEvents) {
     this.replica = replica;
@@ -25,7 +25,7 @@ final class RestartDetector {
   }
 
   /** The metrics are these now; returns whether they are another process's. */
-  boolean saw(EngineMetrics metrics) {
+  boolean saw(MetricsPage metrics) {
     boolean restarted = false;
     if (metrics.asleep() && !last.asleep()) {
       engineEvents.cleared(replica, "the engine sleeps");
@@ -37,7 +37,7 @@ final class RestartDetector {
     return restarted;
   }
 
-  private boolean settle(EngineMetrics metrics) {
+  private boolean settle(MetricsPage metrics) {
     boolean restarted = true;
     boolean known = !Double.isNaN(settled.startSeconds());
     if (known && differs(settled.startSeconds(), metrics.startSeconds())) {
@@ -58,7 +58,7 @@ final class RestartDetector {
       engineEvents.gpuBlocks(replica, metrics.gpuBlocks());
     }
     settled =
-        new EngineMetrics(
+        new MetricsPage(
             Double.isNaN(metrics.startSeconds()) ? settled.startSeconds() : metrics.startSeconds(),
             metrics.asleep(),
             metrics.cacheConfig() == null ? settled.cacheConfig() : metrics.cacheConfig(),
@@ -67,7 +67,7 @@ final class RestartDetector {
     return restarted;
   }
 
-  private static boolean alike(EngineMetrics one, EngineMetrics other) {
+  private static boolean alike(MetricsPage one, MetricsPage other) {
     return Double.compare(one.startSeconds(), other.startSeconds()) == 0
         && Objects.equals(one.cacheConfig(), other.cacheConfig());
   }

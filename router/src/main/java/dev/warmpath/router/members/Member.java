@@ -4,6 +4,7 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Replica;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,21 @@ public record Member(
 
   public Member {
     addresses = Map.copyOf(addresses);
+  }
+
+  /** What routing sees of a replica described so. */
+  public static Replica newReplica(ReplicaConfig config, boolean isDrained) {
+    Replica replica =
+        new Replica(
+            config.name(),
+            config.url(),
+            Set.copyOf(config.models()),
+            config.ranks(),
+            config.firstRank());
+    replica.weight(config.weight());
+    replica.globalRanks(config.globalRanks());
+    replica.draining(isDrained);
+    return replica;
   }
 
   /** Whether nobody names it any more. */

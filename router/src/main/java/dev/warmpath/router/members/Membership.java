@@ -379,14 +379,11 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   /** Of each name the replica of the first source that names one that may be there. */
   private Map<String, Member> wanted(Said now, ReplicaCheck judge, List<Refusal> refused) {
     Map<String, Member> wanted = new LinkedHashMap<>();
+    ReplicaCheck first = judge.firstOfName();
     now.bySource()
         .forEach((source, replicas) ->
             replicas.forEach(replica -> {
-              Member first = wanted.get(replica.name());
-              Verdict verdict =
-                  first == null
-                      ? judge.judge(source, replica)
-                      : Verdict.refused("the name is taken by a replica of " + first.source());
+              Verdict verdict = first.judge(source, replica);
               String reason = verdict.refusal();
               if (reason == null) {
                 wanted.put(replica.name(), member(now, source, replica, verdict.addresses()));
@@ -409,22 +406,8 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     Replica replica =
         known != null && isSameEngine(known.config(), config) && addresses.equals(before)
             ? known.replica()
-            : replica(config, isDrained);
+            : Member.newReplica(config, isDrained);
     return new Member(source, named, config, model, addresses, replica, isDrained, null);
-  }
-
-  private static Replica replica(ReplicaConfig config, boolean isDrained) {
-    Replica replica =
-        new Replica(
-            config.name(),
-            config.url(),
-            Set.copyOf(config.models()),
-            config.ranks(),
-            config.firstRank());
-    replica.weight(config.weight());
-    replica.globalRanks(config.globalRanks());
-    replica.draining(isDrained);
-    return replica;
   }
 
   /** Whether an engine described so and so is one. */

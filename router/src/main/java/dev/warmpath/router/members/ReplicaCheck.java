@@ -1,6 +1,7 @@
 package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.ReplicaConfig;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,25 @@ public interface ReplicaCheck {
    * @param source where it was named
    */
   Verdict judge(String source, ReplicaConfig replica);
+
+  /**
+   * The same for all that the sources name, in their order: of each name the first that may be
+   * there. To be used once, by one thread.
+   */
+  default ReplicaCheck firstOfName() {
+    Map<String, String> sources = new HashMap<>();
+    return (source, replica) -> {
+      String taken = sources.get(replica.name());
+      if (taken != null) {
+        return Verdict.refused("the name is taken by a replica of " + taken);
+      }
+      Verdict verdict = judge(source, replica);
+      if (verdict.refusal() == null) {
+        sources.put(replica.name(), source);
+      }
+      return verdict;
+    };
+  }
 
   /**
    * Whether events may be followed at a host that the replica's engine names.

@@ -68,7 +68,7 @@ class DoctorTest {
       assertThat(found(report, "e0", "events")).startsWith("warn").contains("no `events`");
       assertThat(found(report, "router", "discovery"))
           .contains("ok list finds e0")
-          .contains("warn list refuses a: another replica has that name")
+          .contains("warn list refuses a: the name is taken by a replica of configuration")
           .contains("warn list refuses far: host '8.8.8.8'")
           .contains("fail gone: ", "no such file")
           .contains("warn none finds no replica");

@@ -43,7 +43,7 @@ class LearnedLimitTest {
   void staysUnknownWithoutWordOrWish() {
     inFlight(100);
     LearnedLimit.saw(
-        replica, EngineMetrics.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)), 4);
+        replica, MetricsPage.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)), 4);
     LearnedLimit.saw(replica, waiting("50", "50"), 0);
     assertThat(replica.limit()).isEqualTo(Replica.NO_LIMIT);
   }
@@ -51,7 +51,7 @@ class LearnedLimitTest {
   @Test
   void readsSglangsQueueToo() {
     assertThat(
-            EngineMetrics.read("sglang:num_queue_reqs{tp_rank=\"0\"} 3.0\n".getBytes(UTF_8))
+            MetricsPage.read("sglang:num_queue_reqs{tp_rank=\"0\"} 3.0\n".getBytes(UTF_8))
                 .waiting())
         .isEqualTo(3);
   }
@@ -62,10 +62,10 @@ class LearnedLimitTest {
     }
   }
 
-  private static EngineMetrics waiting(String first, String second) {
+  private static MetricsPage waiting(String first, String second) {
     String page =
         "vllm:num_requests_waiting{engine=\"0\",model_name=\"m\"} %s\n".formatted(first)
             + "vllm:num_requests_waiting{engine=\"1\",model_name=\"m\"} %s\n".formatted(second);
-    return EngineMetrics.read(page.getBytes(UTF_8));
+    return MetricsPage.read(page.getBytes(UTF_8));
   }
 }

@@ -105,8 +105,8 @@ class RestartDetectorTest {
 
   @Test
   void nonsenseIsNotKnown() {
-    EngineMetrics metrics =
-        EngineMetrics.read(
+    MetricsPage metrics =
+        MetricsPage.read(
             "process_start_time_seconds x\nvllm:cache_config_info{\n# HELP\n".getBytes(UTF_8));
     assertThat(metrics.startSeconds()).isNaN();
     assertThat(metrics.asleep()).isFalse();
@@ -114,7 +114,7 @@ class RestartDetectorTest {
 
   private void see(String... pages) {
     for (String page : pages) {
-      watch.saw(EngineMetrics.read(page.getBytes(UTF_8)));
+      watch.saw(MetricsPage.read(page.getBytes(UTF_8)));
     }
   }
 

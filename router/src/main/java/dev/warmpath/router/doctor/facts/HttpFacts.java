@@ -1,6 +1,6 @@
 package dev.warmpath.router.doctor.facts;
 
-import dev.warmpath.router.health.EngineMetrics;
+import dev.warmpath.router.health.MetricsPage;
 import dev.warmpath.router.health.ServedModel;
 import dev.warmpath.router.members.EventSources.Source;
 import java.util.List;
@@ -27,23 +27,14 @@ public record HttpFacts(
     EngineKind kind,
     String version,
     @Nullable List<ServedModel> models,
-    EngineMetrics metrics,
+    MetricsPage metrics,
     @Nullable List<Source> sources,
     double clockAheadSeconds) {
 
   /** Of a replica that does not answer. */
   public static HttpFacts unreachable(String problem, String healthPath) {
     return new HttpFacts(
-        problem,
-        healthPath,
-        0,
-        0,
-        EngineKind.OTHER,
-        "",
-        null,
-        EngineMetrics.NONE,
-        null,
-        Double.NaN);
+        problem, healthPath, 0, 0, EngineKind.OTHER, "", null, MetricsPage.NONE, null, Double.NaN);
   }
 
   /** Whether it answers. */

@@ -7,34 +7,34 @@ import dev.warmpath.router.doctor.facts.DiscoveryFacts;
 import dev.warmpath.router.members.Found;
 import dev.warmpath.router.members.HostRules;
 import dev.warmpath.router.members.Look;
+import dev.warmpath.router.members.Membership;
+import dev.warmpath.router.members.ReplicaCheck;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
- * Looks once at each source of replicas. A replica that is configured, or was found by an earlier
- * source, counts; another of its name is refused, as the router does it. Blocks.
+ * Looks once at each source of replicas, and takes and refuses what they name as the router does.
+ * Blocks.
  *
  * <p>Confined to one thread.
  */
 final class DiscoveryProbe {
 
-  private final HostRules rules;
-  private final Map<String, ReplicaConfig> replicas = new LinkedHashMap<>();
+  private final ReplicaCheck check;
+  private final List<ReplicaConfig> replicas = new ArrayList<>();
   private final List<DiscoveryFacts> sources = new ArrayList<>();
 
   /** Looks at all sources of {@code config}. */
   DiscoveryProbe(RouterConfig config) {
-    rules = new HostRules(config.fleet().hostPatterns());
-    config.replicas().forEach(replica -> replicas.put(replica.name(), replica));
+    check = new HostRules(config.fleet().hostPatterns()).firstOfName();
+    take(Membership.CONFIGURATION, config.replicas(), new ArrayList<>());
     config.discovery().forEach(source -> sources.add(look(source)));
   }
 
   /** Those that are configured, and those that were found. */
   List<ReplicaConfig> replicas() {
-    return List.copyOf(replicas.values());
+    return List.copyOf(replicas);
   }
 
   List<DiscoveryFacts> sources() {
@@ -43,26 +43,28 @@ final class DiscoveryProbe {
 
   private DiscoveryFacts look(DiscoveryConfig source) {
     try (Look look = Look.of(source)) {
-      return take(source.name(), look.look());
+      Found found = look.look();
+      List<String> refused = new ArrayList<>(found.refused());
+      List<String> taken = take(source.name(), found.replicas(), refused);
+      return new DiscoveryFacts(source.name(), null, taken, refused);
     } catch (IOException e) {
       return new DiscoveryFacts(
           source.name(), String.valueOf(e.getMessage()), List.of(), List.of());
     }
   }
 
-  private DiscoveryFacts take(String source, Found found) {
+  /** Returns the names of those that are taken. */
+  private List<String> take(String source, List<ReplicaConfig> named, List<String> refused) {
     List<String> taken = new ArrayList<>();
-    List<String> refused = new ArrayList<>(found.refused());
-    for (ReplicaConfig replica : found.replicas()) {
-      String reason = rules.judge(source, replica).refusal();
-      if (reason != null) {
-        refused.add(replica.name() + ": " + reason);
-      } else if (replicas.putIfAbsent(replica.name(), replica) != null) {
-        refused.add(replica.name() + ": another replica has that name");
-      } else {
+    for (ReplicaConfig replica : named) {
+      String reason = check.judge(source, replica).refusal();
+      if (reason == null) {
+        replicas.add(replica);
         taken.add(replica.name());
+      } else {
+        refused.add(replica.name() + ": " + reason);
       }
     }
-    return new DiscoveryFacts(source, null, taken, refused);
+    return taken;
   }
 }

@@ -14,6 +14,7 @@ import dev.warmpath.router.doctor.facts.Trial;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.members.HostRules;
+import dev.warmpath.router.members.Member;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -31,7 +32,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -127,14 +127,7 @@ public final class FleetProbe implements AutoCloseable {
   }
 
   private static Replica replica(ReplicaConfig config, Upstreams upstreams) {
-    Replica replica =
-        new Replica(
-            config.name(),
-            config.url(),
-            Set.copyOf(config.models()),
-            config.ranks(),
-            config.firstRank());
-    replica.globalRanks(config.globalRanks());
+    Replica replica = Member.newReplica(config, false);
     upstreams.add(replica, config.upstream(), null);
     return replica;
   }

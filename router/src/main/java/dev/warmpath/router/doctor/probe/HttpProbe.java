@@ -7,7 +7,7 @@ import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.router.doctor.facts.EngineKind;
 import dev.warmpath.router.doctor.facts.HttpFacts;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.health.EngineMetrics;
+import dev.warmpath.router.health.MetricsPage;
 import dev.warmpath.router.health.ServedModel;
 import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -80,7 +80,7 @@ final class HttpProbe {
         kind,
         version(replica, kind),
         ServedModel.read(page(replica, "/v1/models")).orElse(null),
-        EngineMetrics.read(page.getBytes(StandardCharsets.UTF_8)),
+        MetricsPage.read(page.getBytes(StandardCharsets.UTF_8)),
         EventSources.read(sources).map(EventSources::ranks).orElse(null),
         clockAhead(health, ended));
   }

@@ -5,7 +5,7 @@ import dev.warmpath.router.doctor.check.Findings;
 import dev.warmpath.router.doctor.facts.EngineKind;
 import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
-import dev.warmpath.router.health.EngineMetrics;
+import dev.warmpath.router.health.MetricsPage;
 
 /** Whether an engine's metrics show its lifetime, and that it caches prefixes at all. */
 public final class MetricsCheck implements Check {
@@ -20,7 +20,7 @@ public final class MetricsCheck implements Check {
   }
 
   private static void look(ReplicaFacts replica, Findings into) {
-    EngineMetrics metrics = replica.http().metrics();
+    MetricsPage metrics = replica.http().metrics();
     if ("False".equals(metrics.label("enable_prefix_caching"))) {
       into.fail(
           replica.name(),

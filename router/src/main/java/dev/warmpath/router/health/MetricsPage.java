@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine's lifetime, cache and load, by its {@code /metrics}.
+ * What an engine's {@code /metrics} says of its lifetime, cache and load.
  *
  * <p>Immutable.
  *
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokens prompt and answer tokens that were computed; NaN if the page does not count them
  * @param ranks the load of each data-parallel rank that the page names; of rank 0 what names none
  */
-public record EngineMetrics(
+public record MetricsPage(
     double startSeconds,
     boolean asleep,
     @Nullable String cacheConfig,
@@ -78,13 +78,13 @@ public record EngineMetrics(
   private static final String FIRST_LETTERS = "pvstn";
 
   /** Of a page that says nothing. */
-  public static final EngineMetrics NONE =
-      new EngineMetrics(Double.NaN, false, null, Double.NaN, Map.of());
+  public static final MetricsPage NONE =
+      new MetricsPage(Double.NaN, false, null, Double.NaN, Map.of());
 
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,15}");
 
   /** Reads a page of Prometheus' text format; what is not there is not known. */
-  public static EngineMetrics read(byte[] page) {
+  public static MetricsPage read(byte[] page) {
     Reading reading = new Reading();
     int from = 0;
     for (int at = 0; at < page.length; at++) {
@@ -94,7 +94,7 @@ public record EngineMetrics(
       }
     }
     reading.line(page, from, page.length);
-    return new EngineMetrics(
+    return new MetricsPage(
         reading.startSeconds,
         reading.asleep,
         reading.cacheConfig,
@@ -155,7 +155,7 @@ public record EngineMetrics(
    * Whether its engines computed something between an earlier page and this one: tokens, or blocks
    * of a long prompt. Requests that end show nothing; they may have been given up.
    */
-  boolean movedSince(EngineMetrics earlier) {
+  boolean movedSince(MetricsPage earlier) {
     ReportedLoad was = earlier.all();
     ReportedLoad is = all();
     return Double.compare(tokens, earlier.tokens) != 0
