@@ -1,5 +1,7 @@
 package dev.warmpath.router.cluster;
 
+import dev.warmpath.router.config.ClusterConfig;
+import dev.warmpath.router.members.PeerAddresses;
 import java.util.Set;
 
 /**
@@ -36,6 +38,7 @@ public interface ClusterLink extends AutoCloseable {
    * @param sentBytes to all others together, as given to the network
    * @param receivedBytes from all others together
    * @param droppedMessages that found no room to wait, or could not be sent
+   * @param refusedMessages from others: too long, malformed, or without the secret
    * @param waitingBytes that wait to be sent now
    * @param problem why nobody can be reached at the moment, for operators; empty if all is well
    */
@@ -43,8 +46,21 @@ public interface ClusterLink extends AutoCloseable {
       long sentBytes,
       long receivedBytes,
       long droppedMessages,
+      long refusedMessages,
       long waitingBytes,
       String problem) {}
+
+  /**
+   * What the configuration wants; not begun.
+   *
+   * @param config of another mode than off
+   */
+  static ClusterLink of(ClusterConfig config, RouterId self) {
+    return switch (config.mode()) {
+      case MESH -> new MeshLink(self, config, new PeerAddresses(config));
+      case REDIS, OFF -> throw new IllegalArgumentException("mode=" + config.mode());
+    };
+  }
 
   /** Joins the others. Returns at once: they are reached when they are there. */
   void begin(Listener listener);

@@ -49,6 +49,7 @@ public record RouterConfig(
     LogFile accessLog,
     Log log,
     Tracing tracing,
+    ClusterConfig cluster,
     @Key(reloadable = true) Headers headers,
     @Key(advanced = true) WarmUp warmUp,
     @Key(reloadable = true) Shutdown shutdown,

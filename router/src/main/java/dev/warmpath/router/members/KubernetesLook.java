@@ -24,7 +24,7 @@ import java.util.TreeMap;
  */
 final class KubernetesLook implements Look {
 
-  private static final String OF_SERVICE = "kubernetes.io/service-name=";
+  static final String OF_SERVICE = "kubernetes.io/service-name=";
 
   private final DiscoveryConfig config;
   private final KubernetesConnection connection;
@@ -112,7 +112,7 @@ final class KubernetesLook implements Look {
   }
 
   /** What the server answered, else why it did not answer. */
-  private static String why(KubernetesClientException e) {
+  static String why(KubernetesClientException e) {
     if (e.getStatus() != null) {
       return e.getStatus().getMessage() + " (" + e.getCode() + ")";
     }

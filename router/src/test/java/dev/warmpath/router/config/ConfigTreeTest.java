@@ -372,6 +372,48 @@ class ConfigTreeTest {
   }
 
   @Test
+  void aClusterThatCannotWorkIsRefused() throws ConfigException {
+    String mesh = "mode: mesh, secret: 0123456789abcdef";
+    assertThat(clusterProblem("mode: mesh, peers: [a]")).contains("needs 'cluster.secret-file'");
+    assertThat(clusterProblem("mode: mesh, secret: short, peers: [a]")).contains("at least 16");
+    assertThat(clusterProblem(mesh)).contains("needs one of");
+    assertThat(clusterProblem(mesh + ", peers: [a], dns: b")).contains("needs one of");
+    assertThat(clusterProblem(mesh + ", peers: [a], insecure: true"))
+        .contains("exclude each other");
+    assertThat(clusterProblem(mesh + ", peers: ['a:0']")).contains("HOST:PORT");
+    assertThat(clusterProblem(mesh + ", peers: ['http://a']")).contains("HOST:PORT");
+    assertThat(clusterProblem(mesh + ", dns: a, host: 0.0.0.0")).contains("one address");
+    assertThat(clusterProblem(mesh + ", dns: a, namespace: n")).contains("'cluster.service'");
+    assertThat(clusterProblem(mesh + ", dns: a, redis-url: 'redis://a'")).contains("redis");
+    assertThat(clusterProblem("mode: redis")).contains("needs 'cluster.redis-url'");
+    assertThat(clusterProblem("mode: redis, redis-url: 'redis://a', peers: [b]")).contains("mesh");
+    assertThat(clusterProblem("mode: redis, redis-url: 'http://a'")).contains("redis://HOST");
+    assertThat(clusterProblem("mode: redis, redis-url: 'redis-sentinel://a'")).contains("#MASTER");
+    assertThat(clusterProblem("mode: redis, redis-url: 'redis://u:hush@a'"))
+        .contains("must not hold a password")
+        .doesNotContain("hush");
+    assertThat(clusterProblem("name: 'two words'")).contains("letters");
+    for (String good :
+        List.of(
+            mesh + ", peers: [a, 'b:1', '[::1]:2', 10.0.0.1]",
+            mesh + ", dns: routers.example",
+            mesh + ", service: routers, namespace: n",
+            "mode: mesh, insecure: true, dns: a",
+            "mode: redis, redis-url: 'redis://u@a:1,b:2'",
+            "mode: redis, redis-url: 'rediss://a', redis-password: x",
+            "mode: redis, redis-url: 'redis-sentinel://a:1,b:2#main'")) {
+      assertThat(read("cluster: {" + good + "}").cluster().mode()).isNotNull();
+    }
+  }
+
+  private static String clusterProblem(String keys) {
+    ConfigException e =
+        catchThrowableOfType(ConfigException.class, () -> read("cluster: {" + keys + "}"));
+    assertThat(e).as(keys).isNotNull();
+    return e.problems().toString();
+  }
+
+  @Test
   void documentationListsEveryKeyThoseOfOperatorsFirst() throws Exception {
     List<String> rows =
         Files.readAllLines(Path.of("../docs/configuration.md")).stream()
