@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the lines of a warm-up out of the log: of a stub engine that comes and goes, and of a
- * router that leaves. Errors pass, and everything with {@code WARMPATH_LOG_LEVEL=DEBUG}.
+ * Keeps the lines of a warm-up or a simulation out of the log: of a stub engine that comes and
+ * goes, and of routers that come and leave. Errors pass, and everything with {@code
+ * WARMPATH_LOG_LEVEL=DEBUG}.
  *
  * <p>Thread-safe.
  */
@@ -22,7 +23,7 @@ public final class Quiet extends Filter<ILoggingEvent> {
       new InheritableThreadLocal<>();
 
   /** Does {@code work} in silence, on this thread and on those that it starts. */
-  static <T> T call(Callable<T> work) throws Exception {
+  public static <T> T call(Callable<T> work) throws Exception {
     AtomicBoolean running = new AtomicBoolean(true);
     RUNNING.set(running);
     try {

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.cli;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.warmup.Quiet;
 import dev.warmpath.simulator.cli.progress.ProgressBar;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.simulate.CompareCommand;
@@ -52,6 +53,7 @@ import picocli.CommandLine.Spec;
       "  warmpath simulate --trace conversation_trace.jsonl.gz --format mooncake --replicas 8",
       "  warmpath simulate --trace log.jsonl --format session --policies all --load 0.7,0.9 \\",
       "    --seeds 5 --out study",
+      "  warmpath simulate --trace log.jsonl --format session --policies warm --routers 1,2,4,8",
       "  warmpath simulate compare before/cells.json after/cells.json --fail-above 5%%"
     })
 public final class SimulateCommand implements WarmpathCommand {
@@ -78,7 +80,7 @@ public final class SimulateCommand implements WarmpathCommand {
   private boolean json;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws Exception {
     Study.Runs runs = studyFlags.runs();
     Trace trace = traceFlags.read();
     Study study = study(trace, runs);
@@ -103,14 +105,13 @@ public final class SimulateCommand implements WarmpathCommand {
     }
   }
 
-  private StudyReport report(Study study, Trace trace, Study.Runs runs)
-      throws InterruptedException {
+  private StudyReport report(Study study, Trace trace, Study.Runs runs) throws Exception {
     List<Cell> cells = cells(study);
     long requests = study.requests(cells);
     long began = System.nanoTime();
     List<ReportCell> figures;
     try (Shown shown = new Shown(progress.counting("simulate", requests))) {
-      figures = study.run(cells, shown).stream().map(ReportCell::of).toList();
+      figures = Quiet.call(() -> study.run(cells, shown)).stream().map(ReportCell::of).toList();
     }
     double seconds = (System.nanoTime() - began) / NANOS;
     return new StudyReport(

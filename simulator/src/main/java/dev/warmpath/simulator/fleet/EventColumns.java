@@ -1,14 +1,14 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.simulator.engine.cache.CachedSequence;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * The cache events of one engine that the index has not heard yet, in batches.
+ * The cache events of one engine that the indexes have not heard yet, in batches.
  *
  * <p>Single writer.
  */
@@ -102,8 +102,8 @@ final class EventColumns {
     open = false;
   }
 
-  /** The index hears the oldest batch. */
-  void hear(KvIndex index, int slot, long rootKey) {
+  /** All routers' indexes hear the oldest batch. */
+  void hear(List<VirtualRouter> routers, int slot, long rootKey) {
     while (begin < end) {
       long event = events[begin++];
       int count = (int) (event >>> COUNT_SHIFT);
@@ -111,15 +111,15 @@ final class EventColumns {
         case AT_ROOT -> {
           stored.atRoot(tier(event), 0, rootKey);
           names(count);
-          index.stored(slot, stored);
+          routers.forEach(router -> router.index.stored(slot, stored));
         }
         case BEHIND -> {
           stored.behind(tier(event), 0, events[begin++]);
           names(count);
-          index.stored(slot, stored);
+          routers.forEach(router -> router.index.stored(slot, stored));
         }
-        case REMOVED -> hearRemoved(index, slot, event);
-        case CLEARED -> index.cleared(slot);
+        case REMOVED -> hearRemoved(routers, slot, event);
+        case CLEARED -> routers.forEach(router -> router.index.cleared(slot));
         default -> {
           rewind();
           return;
@@ -135,14 +135,14 @@ final class EventColumns {
     }
   }
 
-  /** Removals from one tier that follow each other are one event of the index. */
-  private void hearRemoved(KvIndex index, int slot, long head) {
+  /** Removals from one tier that follow each other are one event of an index. */
+  private void hearRemoved(List<VirtualRouter> routers, int slot, long head) {
     removed.from(tier(head), 0).add(events[begin++]);
     while (begin < end && events[begin] == head) {
       removed.add(events[begin + 1]);
       begin += 2;
     }
-    index.removed(slot, removed);
+    routers.forEach(router -> router.index.removed(slot, removed));
   }
 
   private void rewind() {

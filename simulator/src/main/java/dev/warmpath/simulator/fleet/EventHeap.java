@@ -15,9 +15,15 @@ final class EventHeap {
     ARRIVAL,
     STEP_END,
     EVENTS_HEARD,
-    INCIDENT;
+    INCIDENT,
+    TICK,
+    MESSAGE;
 
     private static final Kind[] ALL = values();
+
+    private int talk() {
+      return this == TICK || this == MESSAGE ? 1 : 0;
+    }
   }
 
   private long[] nanos = new long[64];
@@ -25,9 +31,15 @@ final class EventHeap {
   private long[] what = new long[64];
   private int size;
   private long added;
+  private int talk;
 
   boolean isEmpty() {
     return size == 0;
+  }
+
+  /** Whether nothing is left but what routers do among themselves. */
+  boolean isQuiet() {
+    return size == talk;
   }
 
   /** {@code kind} happens to {@code subject}, a number from 0 to 2^60. */
@@ -37,6 +49,7 @@ final class EventHeap {
       order = Arrays.copyOf(order, 2 * size);
       what = Arrays.copyOf(what, 2 * size);
     }
+    talk += kind.talk();
     int place = size++;
     long number = added++;
     long both = subject << 3 | kind.ordinal();
@@ -66,6 +79,7 @@ final class EventHeap {
 
   /** The next thing has happened. */
   void remove() {
+    talk -= nextKind().talk();
     size--;
     if (size == 0) {
       return;

@@ -3,26 +3,29 @@ package dev.warmpath.simulator.fleet;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.simulator.engine.EngineConfig;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * A fleet to run.
  *
  * @param engines how many, each of them a replica
  * @param engine what each is like
- * @param index what the router knows of them
- * @param policy how it chooses; a new one for each run, for it may remember
+ * @param index what each router knows of them
+ * @param policy makes a router's policy, which may remember
  * @param replicaRequests requests in flight at one replica; if all are full, requests wait
- * @param seed of the policy's draws
+ * @param seed of the policies' draws
  * @param incidents in the order of their times
+ * @param routers in front of them
  */
 public record FleetPlan(
     int engines,
     EngineConfig engine,
     IndexMode index,
-    Policy policy,
+    Supplier<Policy> policy,
     int replicaRequests,
     long seed,
-    List<Incident> incidents) {
+    List<Incident> incidents,
+    Routers routers) {
 
   /** The router's default. */
   public static final int REPLICA_REQUESTS = 4096;
@@ -34,9 +37,15 @@ public record FleetPlan(
     incidents = List.copyOf(incidents);
   }
 
-  /** A fleet to which nothing happens. */
+  /** A fleet behind one router, to which nothing happens. */
   public static FleetPlan of(
-      int engines, EngineConfig engine, IndexMode index, Policy policy, long seed) {
-    return new FleetPlan(engines, engine, index, policy, REPLICA_REQUESTS, seed, List.of());
+      int engines, EngineConfig engine, IndexMode index, Supplier<Policy> policy, long seed) {
+    return new FleetPlan(
+        engines, engine, index, policy, REPLICA_REQUESTS, seed, List.of(), Routers.ONE);
+  }
+
+  /** The same fleet behind these routers. */
+  public FleetPlan behind(Routers others) {
+    return new FleetPlan(engines, engine, index, policy, replicaRequests, seed, incidents, others);
   }
 }

@@ -2,9 +2,7 @@ package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.SimulatedEngine;
 import dev.warmpath.simulator.engine.TokenListener;
@@ -35,9 +33,9 @@ final class VirtualEngine implements CacheListener {
     double slowness = 1;
   }
 
+  /** Also its slot in each index. */
   final int number;
-  final Replica replica;
-  final int slot;
+
   final EventColumns events = new EventColumns();
   final List<VirtualRequest> underWay = new ArrayList<>();
   EngineView view = EngineView.UNSEEN;
@@ -51,10 +49,8 @@ final class VirtualEngine implements CacheListener {
   private long stepBeganNanos;
   private int step;
 
-  VirtualEngine(int number, Replica replica, int slot, EngineConfig config, Alarm alarm) {
+  VirtualEngine(int number, EngineConfig config, Alarm alarm) {
     this.number = number;
-    this.replica = replica;
-    this.slot = slot;
     this.config = config;
     this.alarm = alarm;
     engine = new SimulatedEngine(config, this);
@@ -147,12 +143,12 @@ final class VirtualEngine implements CacheListener {
     }
   }
 
-  /** The index hears the oldest batch. */
-  void hear(KvIndex index, long rootKey) {
+  /** All routers' indexes hear the oldest batch. */
+  void hear(List<VirtualRouter> routers, long rootKey) {
     if (faults.deaf) {
       events.forget();
     } else {
-      events.hear(index, slot, rootKey);
+      events.hear(routers, number, rootKey);
     }
   }
 

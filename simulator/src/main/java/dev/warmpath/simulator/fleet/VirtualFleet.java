@@ -2,43 +2,28 @@ package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.kvindex.CacheLayout;
-import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.kvindex.IndexLimits;
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.kvindex.runs.RunKvIndex;
-import dev.warmpath.router.fleet.EngineEvents;
-import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
-import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
-import java.net.URI;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.function.LongConsumer;
 
 /**
- * Plays a workload to a fleet and says what became of each request. The dispatcher, the policy and
- * the index are the router's own; engines, network and time are simulated. The same plan and
- * workload always give the same result.
+ * Plays a workload to a fleet and says what became of each request. Dispatchers, policies, indexes
+ * and what routers tell each other are the router's own; engines, network and time are simulated.
+ * The same plan and workload always give the same result.
  *
  * <p>Single writer.
  */
@@ -47,23 +32,23 @@ public final class VirtualFleet {
   private static final double NANOS = 1e9;
   private static final double NANOS_PER_MILLI = 1e6;
   private static final int ATTEMPTS = 3;
-  private static final int MOST_QUEUED = 1 << 20;
-  private static final int MOST_ORPHANS = 1 << 16;
+  private static final long TICK_NANOS = 5_000_000;
+
+  /** What still waits after so long with nobody at work waits for ever. */
+  private static final long MOST_QUIET_NANOS = 600_000_000_000L;
 
   private final FleetPlan plan;
   private final Workload workload;
   private final ChainSpace space;
-  private final KvIndex index;
-  private final Dispatcher dispatcher;
   private final EventHeap heap = new EventHeap();
-  private final Fleet fleet = new Fleet();
   private final List<VirtualEngine> engines = new ArrayList<>();
-  private final Map<Replica, VirtualEngine> byReplica = new HashMap<>();
-  private final List<RoutedBlocks> routed = new ArrayList<>();
+  private final List<VirtualRouter> routers = new ArrayList<>();
+  private final VirtualNetwork network;
   private final Measures measures;
   private final int[] firsts;
   private int nextFirst;
   private long nowNanos;
+  private long playedNanos;
 
   public VirtualFleet(FleetPlan plan, Workload workload) {
     this.plan = plan;
@@ -77,42 +62,25 @@ public final class VirtualFleet {
               .formatted(blockSize, workload.trace().blockSizeTokens()));
     }
     space = new ChainSpace("virtual", blockSize, 0);
-    index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), plan.seed());
     for (int i = 0; i < plan.engines(); i++) {
-      addEngine(i);
+      VirtualEngine engine = new VirtualEngine(i, plan.engine(), this::announceStep);
+      engine.view = view(engine, Trust.EXACT);
+      engines.add(engine);
     }
-    dispatcher =
-        new Dispatcher(
-            fleet,
-            index,
-            new Port(),
-            plan.policy(),
-            new Dispatcher.Limits(
-                ExpectedBlocks.Limits.DEFAULT, plan.replicaRequests(), MOST_QUEUED),
-            new Dispatcher.Environment(
-                () -> nowNanos, new SplittableRandom(plan.seed()), new Metrics(), List.of()));
-  }
-
-  private void addEngine(int number) {
-    Replica replica =
-        new Replica("engine-" + number, URI.create("http://virtual"), Set.of("virtual"), 1);
-    replica.health(Replica.Health.UP);
-    replica.gpuBlocks(plan.engine().cache().blocks());
-    fleet.add(replica);
-    int slot = index.addEngine(CopyCounting.PER_COPY);
-    index.layout(slot, new CacheLayout(plan.engine().cache().groups(), 1, 0));
-    VirtualEngine engine =
-        new VirtualEngine(number, replica, slot, plan.engine(), this::announceStep);
-    engine.view = view(engine, Trust.EXACT);
-    engines.add(engine);
-    byReplica.put(replica, engine);
-    routed.add(
-        new RoutedBlocks(
-            plan.engine().cache().blocks() - 1, (long) (plan.index().millis() * NANOS_PER_MILLI)));
+    Routers front = plan.routers();
+    network =
+        new VirtualNetwork(
+            front.sharing(),
+            plan.seed(),
+            (nanos, message) -> heap.add(nowNanos + nanos, Kind.MESSAGE, message));
+    for (int i = 0; i < front.count(); i++) {
+      routers.add(
+          new VirtualRouter(i, plan, engines, front.isSharing() ? network : null, () -> nowNanos));
+    }
   }
 
   private EngineView view(VirtualEngine engine, Trust trust) {
-    return new EngineView(engine.slot, space, trust);
+    return new EngineView(engine.number, space, trust);
   }
 
   /**
@@ -125,12 +93,14 @@ public final class VirtualFleet {
       heap.add(nanos(plan.incidents().get(i).seconds()), Kind.INCIDENT, i);
     }
     announceFirst();
+    beginToShare();
     long arrivals = 0;
     while (!heap.isEmpty()) {
       nowNanos = heap.nextNanos();
       Kind kind = heap.nextKind();
       long subject = heap.nextSubject();
       heap.remove();
+      playedNanos = heap.isQuiet() ? playedNanos : nowNanos;
       switch (kind) {
         case ARRIVAL -> {
           arrive((int) subject);
@@ -139,8 +109,10 @@ public final class VirtualFleet {
           }
         }
         case STEP_END -> endStep((int) (subject >>> 32), (int) subject);
-        case EVENTS_HEARD -> engines.get((int) subject).hear(index, space.rootKey());
+        case EVENTS_HEARD -> engines.get((int) subject).hear(routers, space.rootKey());
         case INCIDENT -> happen(plan.incidents().get((int) subject));
+        case TICK -> tick(routers.get((int) subject));
+        case MESSAGE -> routers.get(network.deliver(subject)).touch();
       }
     }
     progress.accept(arrivals);
@@ -155,6 +127,24 @@ public final class VirtualFleet {
     if (nextFirst < firsts.length) {
       int request = firsts[nextFirst++];
       heap.add(nanos(workload.arrivalSeconds(request)), Kind.ARRIVAL, request);
+    }
+  }
+
+  /** The routers' ticks come evenly, each router's at times of its own. */
+  private void beginToShare() {
+    if (plan.routers().isSharing()) {
+      network.open();
+      for (VirtualRouter router : routers) {
+        heap.add(TICK_NANOS * router.number / routers.size(), Kind.TICK, router.number);
+      }
+    }
+  }
+
+  private void tick(VirtualRouter router) {
+    router.tick(nowNanos);
+    boolean isWaiting = routers.stream().anyMatch(VirtualRouter::isWaiting);
+    if (!heap.isQuiet() || (isWaiting && nowNanos - playedNanos < MOST_QUIET_NANOS)) {
+      heap.add(nowNanos + TICK_NANOS, Kind.TICK, router.number);
     }
   }
 
@@ -182,9 +172,12 @@ public final class VirtualFleet {
             prompt,
             0,
             null);
+    VirtualRouter router =
+        routers.get(plan.routers().of(request, workload.session(request), plan.seed()));
     Question question =
-        new Question(request, prepared, workload.answerTokens(request), names, nowNanos);
-    answered(question, dispatcher.admit(prepared, result -> answered(question, result)));
+        new Question(request, router, prepared, workload.answerTokens(request), names, nowNanos);
+    answered(question, router.dispatcher.admit(prepared, result -> answered(question, result)));
+    router.touch();
   }
 
   /** The dispatcher has said who gets the request. */
@@ -197,7 +190,8 @@ public final class VirtualFleet {
   }
 
   private void send(Question question, Assignment assignment) {
-    VirtualEngine engine = Objects.requireNonNull(byReplica.get(assignment.replica()));
+    VirtualRouter router = question.router;
+    VirtualEngine engine = router.engine(assignment.replica());
     measures.assigned(
         question.number, engine.number, assignment.choice().prediction().cachedTokens());
     VirtualRequest request = new VirtualRequest(question, engine, assignment);
@@ -207,9 +201,9 @@ public final class VirtualFleet {
       return;
     }
     if (plan.index().kind() == IndexMode.Kind.ROUTED) {
-      routed
-          .get(engine.number)
-          .given(index, engine.slot, space.rootKey(), question.names, nowNanos);
+      router
+          .routed(engine)
+          .given(router.index, engine.number, space.rootKey(), question.names, nowNanos);
     }
     engine.submit(request, nowNanos);
   }
@@ -219,10 +213,10 @@ public final class VirtualFleet {
     request.assignment.finished(Outcome.FAILED);
     question.failures++;
     Set<String> failedOn = new HashSet<>(question.failedOn);
-    failedOn.add(request.engine.replica.name());
+    failedOn.add(request.assignment.replica().name());
     question.failedOn = failedOn;
     if (question.failures < ATTEMPTS) {
-      answered(question, dispatcher.assign(question.prepared, failedOn));
+      answered(question, question.router.dispatcher.assign(question.prepared, failedOn));
     } else {
       over(question.number, true);
     }
@@ -237,7 +231,7 @@ public final class VirtualFleet {
       engine.events.forget();
     } else if (engine.events.endBatch()) {
       if (plan.index().millis() == 0) {
-        engine.hear(index, space.rootKey());
+        engine.hear(routers, space.rootKey());
       } else {
         long later = Math.round(plan.index().millis() * NANOS_PER_MILLI);
         heap.add(nowNanos + later, Kind.EVENTS_HEARD, number);
@@ -264,6 +258,7 @@ public final class VirtualFleet {
   private void tell(VirtualEngine engine) {
     for (VirtualRequest request : begun) {
       request.firstTokenNanos = nowNanos;
+      request.question.router.touch();
       request.assignment.answered();
       request.assignment.firstToken();
       measures.first(
@@ -277,6 +272,7 @@ public final class VirtualFleet {
     ended.clear();
     for (VirtualRequest request : all) {
       engine.underWay.remove(request);
+      request.question.router.touch();
       measures.ended(
           request.question.number,
           (nowNanos - request.firstTokenNanos)
@@ -304,37 +300,32 @@ public final class VirtualFleet {
     switch (incident.kind()) {
       case FAIL -> fail(engine);
       case RECOVER -> {
-        engine.replica.health(Replica.Health.UP);
+        routers.forEach(router -> router.replica(engine).health(Replica.Health.UP));
         engine.view = view(engine, Trust.EXACT);
       }
       case SLOW -> engine.faults.slowness = incident.factor();
-      case LEAVE -> engine.replica.draining(true);
+      case LEAVE -> routers.forEach(router -> router.replica(engine).draining(true));
       case DEAF -> engine.faults.deaf = true;
       case BLACK_HOLE -> engine.faults.blackHole = true;
       case FORGOTTEN -> {
-        index.suspended(engine.slot);
+        routers.forEach(router -> router.index.suspended(engine.number));
         engine.view = view(engine, Trust.SUSPECT);
       }
     }
-    dispatcher.freed();
+    routers.forEach(router -> router.dispatcher.freed());
+    routers.forEach(VirtualRouter::touch);
   }
 
   private void fail(VirtualEngine engine) {
-    engine.replica.health(Replica.Health.DOWN);
+    routers.forEach(router -> router.replica(engine).health(Replica.Health.DOWN));
     List<VirtualRequest> lost = List.copyOf(engine.underWay);
     engine.restart();
-    index.cleared(engine.slot);
-    routed.get(engine.number).clear();
+    for (VirtualRouter router : routers) {
+      router.index.cleared(engine.number);
+      router.routed(engine).clear();
+    }
     for (VirtualRequest request : lost) {
       failed(request);
-    }
-  }
-
-  private final class Port implements EngineEvents {
-    @Override
-    public EngineView view(Replica replica, int dpRank) {
-      VirtualEngine engine = byReplica.get(replica);
-      return engine == null ? EngineView.UNSEEN : engine.view;
     }
   }
 }

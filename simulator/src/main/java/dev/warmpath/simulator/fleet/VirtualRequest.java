@@ -27,6 +27,7 @@ final class VirtualRequest extends EngineRequest {
   /** A request from its arrival to its end. */
   static final class Question implements dev.warmpath.simulator.engine.cache.BlockNames {
     final int number;
+    final VirtualRouter router;
     final PreparedRequest prepared;
     final int answerTokens;
     final long[] names;
@@ -36,8 +37,14 @@ final class VirtualRequest extends EngineRequest {
     @Nullable VirtualRequest tried;
 
     Question(
-        int number, PreparedRequest prepared, int answerTokens, long[] names, long arrivedNanos) {
+        int number,
+        VirtualRouter router,
+        PreparedRequest prepared,
+        int answerTokens,
+        long[] names,
+        long arrivedNanos) {
       this.number = number;
+      this.router = router;
       this.prepared = prepared;
       this.answerTokens = answerTokens;
       this.names = names;

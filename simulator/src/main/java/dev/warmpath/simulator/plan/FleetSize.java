@@ -95,7 +95,8 @@ public final class FleetSize {
   private Answer run(String policy, int replicas) {
     List<RunFigures> runs = new ArrayList<>();
     for (int seed = 1; seed <= goal.seeds; seed++) {
-      FleetPlan plan = FleetPlan.of(replicas, engine, IndexMode.NOW, PolicySpec.make(policy), seed);
+      FleetPlan plan =
+          FleetPlan.of(replicas, engine, IndexMode.NOW, () -> PolicySpec.make(policy), seed);
       Workload workload = new Workload(trace, goal.growth, 1, seed);
       Measures measures = new VirtualFleet(plan, workload).run(arrivals -> {});
       double from = RunFigures.countedFromSeconds(measures, FILLING);

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.study;
 
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Routers;
 
 /**
  * One combination of a study.
@@ -10,6 +11,7 @@ import dev.warmpath.simulator.fleet.IndexMode;
  * @param hostKvTokens tokens that each one's host tier holds, 0 for none
  * @param load share of the knee, or NaN if the rate was given
  * @param rate how many times as fast as recorded requests arrive
+ * @param routers in front of the engines
  */
 public record Cell(
     String trace,
@@ -19,9 +21,10 @@ public record Cell(
     double load,
     double rate,
     IndexMode index,
-    String policy) {
+    String policy,
+    Routers routers) {
 
-  /** One of a fleet without host tier. */
+  /** One of a fleet without host tier, behind one router. */
   public Cell(
       String trace,
       int replicas,
@@ -30,7 +33,7 @@ public record Cell(
       double rate,
       IndexMode index,
       String policy) {
-    this(trace, replicas, kvTokens, 0, load, rate, index, policy);
+    this(trace, replicas, kvTokens, 0, load, rate, index, policy, Routers.ONE);
   }
 
   /** The fleet in words. */
@@ -44,7 +47,12 @@ public record Cell(
     return amount(kvTokens) + " tokens" + host;
   }
 
-  /** All but the policy: what is compared within. */
+  /** What is compared within a setting: the policy, and the routers if there are several. */
+  public String contender() {
+    return routers.count() == 1 ? policy : policy + ", " + routers;
+  }
+
+  /** All but the policy and the routers: what is compared within. */
   public String setting() {
     return String.format(
         java.util.Locale.ROOT,

@@ -6,6 +6,7 @@ import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Measures;
+import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.trace.Trace;
@@ -40,6 +41,7 @@ public final class Study {
    * @param kvTokens sizes of caches
    * @param hostKvTokens sizes of host tiers, 0 for none
    * @param rates how many times as fast as recorded; shares of the knee if {@code ofKnee}
+   * @param routers in front of each fleet
    */
   public record Grid(
       List<String> policies,
@@ -48,7 +50,8 @@ public final class Study {
       List<Long> hostKvTokens,
       List<Double> rates,
       boolean ofKnee,
-      List<IndexMode> indexes) {
+      List<IndexMode> indexes,
+      List<Routers> routers) {
 
     public Grid {
       policies = List.copyOf(policies);
@@ -57,9 +60,10 @@ public final class Study {
       hostKvTokens = List.copyOf(hostKvTokens);
       rates = List.copyOf(rates);
       indexes = List.copyOf(indexes);
+      routers = List.copyOf(routers);
     }
 
-    /** Fleets without host tier. */
+    /** Fleets without host tier, behind one router. */
     public Grid(
         List<String> policies,
         List<Integer> replicas,
@@ -67,7 +71,7 @@ public final class Study {
         List<Double> rates,
         boolean ofKnee,
         List<IndexMode> indexes) {
-      this(policies, replicas, kvTokens, List.of(0L), rates, ofKnee, indexes);
+      this(policies, replicas, kvTokens, List.of(0L), rates, ofKnee, indexes, List.of(Routers.ONE));
     }
 
     private List<Fleet> fleets() {
@@ -178,11 +182,12 @@ public final class Study {
   }
 
   private double lightMean(Fleet fleet, double rate) {
-    Cell cell = cell(fleet, 1, rate, IndexMode.NOW, POLICY_OF_KNEE);
+    Cell cell = cell(fleet, 1, rate, IndexMode.NOW, POLICY_OF_KNEE, Routers.ONE);
     return run(cell, 0, false, arrivals -> {}).figures.ttftMillis().mean();
   }
 
-  private Cell cell(Fleet fleet, double load, double rate, IndexMode index, String policy) {
+  private Cell cell(
+      Fleet fleet, double load, double rate, IndexMode index, String policy, Routers routers) {
     return new Cell(
         trace.name(),
         fleet.replicas,
@@ -191,7 +196,8 @@ public final class Study {
         load,
         rate,
         index,
-        policy);
+        policy,
+        routers);
   }
 
   private static double kneeOf(Fleet fleet, OptionalDouble rate) {
@@ -206,7 +212,9 @@ public final class Study {
       for (IndexMode index : grid.indexes) {
         for (String policy : grid.policies) {
           double load = grid.ofKnee ? rate : Double.NaN;
-          cells.add(cell(fleet, load, grid.ofKnee ? rate * knee : rate, index, policy));
+          for (Routers routers : grid.routers) {
+            cells.add(cell(fleet, load, grid.ofKnee ? rate * knee : rate, index, policy, routers));
+          }
         }
       }
     }
@@ -278,7 +286,9 @@ public final class Study {
     Workload workload = new Workload(trace, cell.rate(), runs.copiesFor(cell.replicas()), seed);
     EngineConfig engine = engine(cell);
     FleetPlan plan =
-        FleetPlan.of(cell.replicas(), engine, cell.index(), PolicySpec.make(cell.policy()), seed);
+        FleetPlan.of(
+                cell.replicas(), engine, cell.index(), () -> PolicySpec.make(cell.policy()), seed)
+            .behind(cell.routers());
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(

@@ -46,15 +46,27 @@ final class Runs {
       EngineConfig engine,
       IndexMode index,
       Incident... incidents) {
+    return run(policy, trace, engines, engine, index, Routers.ONE, incidents);
+  }
+
+  static Outcome run(
+      String policy,
+      Trace trace,
+      int engines,
+      EngineConfig engine,
+      IndexMode index,
+      Routers routers,
+      Incident... incidents) {
     FleetPlan plan =
         new FleetPlan(
             engines,
             engine,
             index,
-            Policies.named(policy, Map.of()),
+            () -> Policies.named(policy, Map.of()),
             FleetPlan.REPLICA_REQUESTS,
             1,
-            List.of(incidents));
+            List.of(incidents),
+            routers);
     Workload workload = new Workload(trace, 1, 1, 1);
     return new Outcome(new VirtualFleet(plan, workload).run(arrivals -> {}), engines);
   }

@@ -36,7 +36,7 @@ public final class VirtualLog {
     KvCacheConfig cache = KvCacheConfig.fullAttention(64, 20_000);
     EngineConfig engine = new EngineConfig(cache, 8192, 256, cache.maxSequenceTokens(), cost);
     Workload workload = new Workload(trace, 1, 1, 1);
-    FleetPlan plan = FleetPlan.of(4, engine, IndexMode.NOW, PolicySpec.make("warm"), 1);
+    FleetPlan plan = FleetPlan.of(4, engine, IndexMode.NOW, () -> PolicySpec.make("warm"), 1);
     Measures measures = new VirtualFleet(plan, workload).run(arrivals -> {});
     List<Integer> ended = new ArrayList<>();
     for (int i = 0; i < measures.requests(); i++) {

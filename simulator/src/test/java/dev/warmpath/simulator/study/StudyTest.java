@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -101,7 +102,8 @@ final class StudyTest {
                 List.of(0L, 200_000L),
                 List.of(4.0),
                 false,
-                List.of(IndexMode.NOW)),
+                List.of(IndexMode.NOW),
+                List.of(Routers.ONE)),
             new Study.Runs(1, 2, 2, 0.1, StepCost.H100X4));
     List<CellFigures> cells = new Run(study).run();
     assertThat(cells)

@@ -70,7 +70,7 @@ public final class CompareCommand implements WarmpathCommand {
     List<Comparison.Pair> worse = comparison.worse(most);
     for (Comparison.Pair pair : worse) {
       err.println(
-          "worse: " + pair.before().cell().policy() + ", " + pair.before().cell().setting());
+          "worse: " + pair.before().cell().contender() + ", " + pair.before().cell().setting());
     }
     err.flush();
     return worse.isEmpty() ? Exit.OK : Exit.FAILED;

@@ -4,6 +4,7 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.PolicySpec;
 import dev.warmpath.simulator.study.Study;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Option;
 public final class StudyFlags {
 
   private static final int MOST_REPLICAS = 100_000;
+  private static final int MOST_ROUTERS = 1_000;
   private static final double HIGHEST_RATE = 1e6;
 
   @Option(
@@ -87,6 +89,30 @@ public final class StudyFlags {
   private List<String> indexes = List.of();
 
   @Option(
+      names = "--routers",
+      split = ",",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Routers in front of the engines (${DEFAULT-VALUE}).")
+  private List<Integer> routers = List.of();
+
+  @Option(
+      names = "--share-ms",
+      split = ",",
+      paramLabel = "MS",
+      defaultValue = "2",
+      description = {
+        "How long what one router tells is on its way to the others: MS, MS:JITTER_MS,",
+        "MS:JITTER_MS:LOSS, or off (${DEFAULT-VALUE})."
+      })
+  private List<String> shares = List.of();
+
+  @Option(
+      names = "--routers-by-session",
+      description = "Requests of one session go to one router, not to any.")
+  private boolean routersBySession;
+
+  @Option(
       names = "--copies",
       paramLabel = "N",
       defaultValue = "0",
@@ -138,7 +164,20 @@ public final class StudyFlags {
         distinct(hostKvTokens),
         distinct(given),
         !loads.isEmpty(),
-        distinct(converted("--index", indexes, IndexMode::parse)));
+        distinct(converted("--index", indexes, IndexMode::parse)),
+        fronts());
+  }
+
+  /** Sharing makes no difference to one router. */
+  private List<Routers> fronts() {
+    check("--routers", routers, value -> bounded(value, 1, MOST_ROUTERS));
+    List<Routers> fronts = new ArrayList<>();
+    for (int count : routers) {
+      for (Routers.Sharing share : converted("--share-ms", shares, Routers.Sharing::parse)) {
+        fronts.add(count == 1 ? Routers.ONE : new Routers(count, routersBySession, share));
+      }
+    }
+    return distinct(fronts);
   }
 
   /** How each combination is run: by as many threads as there are processors. */

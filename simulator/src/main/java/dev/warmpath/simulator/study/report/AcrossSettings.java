@@ -28,7 +28,7 @@ final class AcrossSettings {
 
   private AcrossSettings(Markup page, List<ReportCell> cells) {
     this.page = page;
-    policies = cells.stream().map(cell -> cell.cell().policy()).distinct().toList();
+    policies = cells.stream().map(cell -> cell.cell().contender()).distinct().toList();
   }
 
   /** Adds nothing if no settings can be joined. */
@@ -100,7 +100,7 @@ final class AcrossSettings {
       String policy = policies.get(i);
       List<LinePlot.Point> points =
           group.stream()
-              .filter(cell -> cell.cell().policy().equals(policy))
+              .filter(cell -> cell.cell().contender().equals(policy))
               .map(cell -> point(axis, cell, cell.estimate(figure)))
               .toList();
       lines.add(new LinePlot.Line(policy, "c" + i % 8 + " d" + Math.min(2, i / 8), points));

@@ -19,7 +19,15 @@ public final class CellsCsv {
       header.add(figure.key());
       header.add(figure.key() + "Ci95");
     }
-    header.addAll(List.of("hostKvTokens", "requests", "infiniteHitRate", "poolHitRate"));
+    header.addAll(
+        List.of(
+            "hostKvTokens",
+            "requests",
+            "infiniteHitRate",
+            "poolHitRate",
+            "routers",
+            "routersBySession",
+            "shareMs"));
     add(text, header);
     cells.forEach(cell -> add(text, fields(cell)));
     return text.toString();
@@ -44,7 +52,9 @@ public final class CellsCsv {
     fields.add(number(cell.requests()));
     fields.add(number(cell.oracle().infiniteHitRate()));
     fields.add(number(cell.oracle().poolHitRate()));
-
+    fields.add(Integer.toString(of.routers().count()));
+    fields.add(Boolean.toString(of.routers().bySession()));
+    fields.add(of.routers().sharing().toString());
     return fields;
   }
 

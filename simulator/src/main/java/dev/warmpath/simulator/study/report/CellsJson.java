@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Figure;
@@ -83,6 +84,10 @@ public final class CellsJson {
     PLAIN.forEach(figure -> put(to, figure.key(), cell.mean(figure)));
     put(to, "rate", cell.cell().rate());
     to.put("hostKvTokens", cell.cell().hostKvTokens());
+    Routers routers = cell.cell().routers();
+    to.put("routers", routers.count())
+        .put("routersBySession", routers.bySession())
+        .put("shareMs", routers.sharing().toString());
     to.put("seeds", cell.seeds());
     put(to, "requests", cell.requests());
     ObjectNode confidence = to.putObject("ci95");
@@ -156,11 +161,22 @@ public final class CellsJson {
             number(node, "load"),
             number(node, "rate"),
             IndexMode.parse(text(node, "index")),
-            text(node, "policy")),
+            text(node, "policy"),
+            routers(node)),
         (int) number(node, "seeds"),
         number(node, "requests"),
         figures,
         new Oracle(number(node, "infiniteHitRate"), number(node, "poolHitRate")));
+  }
+
+  /** One, where that was written before there could be several. */
+  private static Routers routers(JsonNode node) {
+    return node.has("routers")
+        ? new Routers(
+            (int) number(node, "routers"),
+            node.path("routersBySession").asBoolean(),
+            Routers.Sharing.parse(text(node, "shareMs")))
+        : Routers.ONE;
   }
 
   private static String text(JsonNode node, String field) {

@@ -52,7 +52,7 @@ public record Comparison(List<Pair> pairs, int onlyInOne) {
     pairs = List.copyOf(pairs);
   }
 
-  /** Cells are the same if trace, fleet, load (or rate), index and policy are. */
+  /** Cells are the same if trace, fleet, load (or rate), index, policy and routers are. */
   public static Comparison of(List<ReportCell> before, List<ReportCell> after) {
     Map<String, ReportCell> others = new HashMap<>();
     after.forEach(cell -> others.put(key(cell.cell()), cell));
@@ -76,7 +76,7 @@ public record Comparison(List<Pair> pairs, int onlyInOne) {
             cell.replicas() + "×" + cell.kvTokens() + "+" + cell.hostKvTokens(),
             load.toString(),
             cell.index().toString(),
-            cell.policy()));
+            cell.contender()));
   }
 
   /** Pairs of which the mean time to first token got worse by more than {@code share}. */
@@ -95,7 +95,7 @@ public record Comparison(List<Pair> pairs, int onlyInOne) {
         COLUMNS.forEach(figure -> text.append(String.format(" %11s", figure.title())));
         text.append('\n');
       }
-      text.append(String.format("  %-44s", pair.before.cell().policy()));
+      text.append(String.format("  %-44s", pair.before.cell().contender()));
       for (Figure figure : COLUMNS) {
         String star = pair.differs(figure) ? "*" : " ";
         text.append(String.format(Locale.ROOT, " %10.3f%s", pair.ratio(figure), star));

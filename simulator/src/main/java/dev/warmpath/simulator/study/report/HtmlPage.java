@@ -136,7 +136,7 @@ public final class HtmlPage {
     }
     page.close().close().open("tbody");
     for (ReportCell cell : cells) {
-      page.open("tr").element("th", cell.cell().policy(), "scope", "row");
+      page.open("tr").element("th", cell.cell().contender(), "scope", "row");
       for (Figure figure : figures) {
         value(cell, cells, figure);
       }
@@ -165,7 +165,7 @@ public final class HtmlPage {
         cells.stream()
             .map(cell ->
                 new BarPlot.Bar(
-                    cell.cell().policy(),
+                    cell.cell().contender(),
                     cell.estimate(figure),
                     shown(cell, figure),
                     Standing.of(cell, cells, figure).name().toLowerCase(Locale.ROOT)))

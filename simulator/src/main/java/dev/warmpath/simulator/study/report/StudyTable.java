@@ -45,7 +45,7 @@ public final class StudyTable {
     text.append(
         String.format(
             "  %-44s %9s %8s",
-            cell.cell().policy(),
+            cell.cell().contender(),
             ReportCell.text(Figure.TTFT_MEAN, cell.mean(Figure.TTFT_MEAN)),
             ReportCell.text(Figure.TTFT_MEAN, cell.estimate(Figure.TTFT_MEAN).confidence())));
     for (Figure column : columns) {

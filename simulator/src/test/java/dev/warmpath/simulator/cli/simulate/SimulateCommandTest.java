@@ -88,6 +88,18 @@ final class SimulateCommandTest {
   }
 
   @Test
+  void comparesNumbersOfRoutersWithinASetting() {
+    run("--policies", "warm", "--replicas", "2", "--routers", "1,3", "--share-ms", "2,5:1:0.1,off");
+    assertThat(program.out().lines().filter(line -> line.startsWith("  warm")))
+        .extracting(line -> line.strip().split("  ")[0])
+        .containsExactlyInAnyOrder(
+            "warm",
+            "warm, 3 routers, 2 ms",
+            "warm, 3 routers, 5:1:0.1 ms",
+            "warm, 3 routers, apart");
+  }
+
+  @Test
   void writesJsonCsvAndAPage() throws Exception {
     Path study = folder.resolve("a/study");
     run("--policies", "warm,random", "--seeds", "2", "--out", study.toString());
@@ -120,6 +132,8 @@ final class SimulateCommandTest {
         "--load | -1 | --load -1.0: must be from",
         "--index | exactly | --index exactly: 'exactly' is no index, must be exact, delayed:MS",
         "--index | delayed:-5 | --index delayed:-5: ",
+        "--routers | 0 | --routers 0: must be from 1 to 1000",
+        "--share-ms | soon | --share-ms soon: 'soon' must be off, MS, MS:JITTER_MS or",
         "--copies | -1 | --copies -1: must be from 0 to",
         "--copies | 100000000 | --copies 100000000: must be from 0 to",
         "--seeds | 0 | --seeds 0: must be from 1 to",

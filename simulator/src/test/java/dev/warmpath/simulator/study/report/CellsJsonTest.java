@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Cells;
 import dev.warmpath.simulator.study.Figure;
@@ -56,7 +57,17 @@ final class CellsJsonTest {
   void readsWhatItWrote() throws Exception {
     Cell delayed =
         new Cell("t", 2, 64, Double.NaN, 1.5, new IndexMode(IndexMode.Kind.EXACT, 50), "warm");
-    Cell tiered = new Cell("t", 2, 64, 128, 0.5, 1.5, IndexMode.NOW, "warm");
+    Cell tiered =
+        new Cell(
+            "t",
+            2,
+            64,
+            128,
+            0.5,
+            1.5,
+            IndexMode.NOW,
+            "warm",
+            new Routers(8, true, new Routers.Sharing(2, 0.5, 0.01)));
     List<ReportCell> cells =
         List.of(
             Reports.grid().get(0),

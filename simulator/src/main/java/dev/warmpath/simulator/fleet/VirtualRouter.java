@@ -1,0 +1,164 @@
+package dev.warmpath.simulator.fleet;
+
+import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.cluster.Cluster;
+import dev.warmpath.router.cluster.RouterId;
+import dev.warmpath.router.fleet.EngineEvents;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.metrics.Metrics;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One router of a virtual fleet: the router's own dispatcher, policy, index and cluster, with its
+ * own view of each engine.
+ *
+ * <p>Single writer.
+ */
+final class VirtualRouter implements EngineEvents {
+
+  private static final int MOST_QUEUED = 1 << 20;
+  private static final int MOST_ORPHANS = 1 << 16;
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final long EXPIRE_NANOS = 15_000_000_000L;
+  private static final long SKEW_NANOS = 3_600_000_000_000L;
+
+  /** So often a tick does something although nothing happened: see {@link Cluster}. */
+  private static final long LOOK_NANOS = 100_000_000;
+
+  final int number;
+  final KvIndex index;
+  final Dispatcher dispatcher;
+  private final Fleet fleet = new Fleet();
+  private final List<VirtualEngine> engines;
+  private final List<Replica> replicas = new ArrayList<>();
+  private final Map<Replica, VirtualEngine> byReplica = new HashMap<>();
+  private final List<RoutedBlocks> routed = new ArrayList<>();
+  private final @Nullable Cluster cluster;
+  private boolean touched;
+  private long lookedNanos;
+
+  /**
+   * @param network to the others; null if it does not know of them
+   * @param nanoClock the fleet's; each router's own counts from elsewhere
+   */
+  VirtualRouter(
+      int number,
+      FleetPlan plan,
+      List<VirtualEngine> engines,
+      @Nullable VirtualNetwork network,
+      LongSupplier nanoClock) {
+    this.number = number;
+    this.engines = engines;
+    long seed = number == 0 ? plan.seed() : Workload.mixed(plan.seed()) + number;
+    index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), seed);
+    engines.forEach(engine -> add(engine, plan));
+    LongSupplier clock = () -> nanoClock.getAsLong() + number * SKEW_NANOS;
+    cluster = network == null ? null : cluster(network, clock);
+    dispatcher =
+        new Dispatcher(
+            fleet,
+            index,
+            this,
+            plan.policy().get(),
+            new Dispatcher.Limits(
+                ExpectedBlocks.Limits.DEFAULT, plan.replicaRequests(), MOST_QUEUED),
+            new Dispatcher.Environment(
+                clock,
+                new SplittableRandom(seed),
+                new Metrics(),
+                cluster == null ? List.of() : List.of(cluster)));
+    if (cluster != null) {
+      cluster.begin(dispatcher);
+    }
+  }
+
+  private Cluster cluster(VirtualNetwork network, LongSupplier clock) {
+    RouterId id = new RouterId("router-" + number, number);
+    return new Cluster(
+        id,
+        network.link(id),
+        EXPIRE_NANOS,
+        clock,
+        () -> clock.getAsLong() / NANOS_PER_MILLI,
+        Cluster.Host.NONE);
+  }
+
+  private void add(VirtualEngine engine, FleetPlan plan) {
+    Replica replica =
+        new Replica("engine-" + engine.number, URI.create("http://virtual"), Set.of("virtual"), 1);
+    replica.health(Replica.Health.UP);
+    replica.gpuBlocks(plan.engine().cache().blocks());
+    fleet.add(replica);
+    int slot = index.addEngine(CopyCounting.PER_COPY);
+    if (slot != engine.number) {
+      throw new IllegalStateException("slot=" + slot + " engine=" + engine.number);
+    }
+    index.layout(slot, new CacheLayout(plan.engine().cache().groups(), 1, 0));
+    replicas.add(replica);
+    byReplica.put(replica, engine);
+    routed.add(
+        new RoutedBlocks(
+            plan.engine().cache().blocks() - 1, (long) (plan.index().millis() * NANOS_PER_MILLI)));
+  }
+
+  /** The replica that is this engine. */
+  Replica replica(VirtualEngine engine) {
+    return replicas.get(engine.number);
+  }
+
+  VirtualEngine engine(Replica replica) {
+    return Objects.requireNonNull(byReplica.get(replica));
+  }
+
+  RoutedBlocks routed(VirtualEngine engine) {
+    return routed.get(engine.number);
+  }
+
+  @Override
+  public EngineView view(Replica replica, int dpRank) {
+    VirtualEngine engine = byReplica.get(replica);
+    return engine == null ? EngineView.UNSEEN : engine.view;
+  }
+
+  /** Something of it has changed. */
+  void touch() {
+    touched = true;
+  }
+
+  /** A tick is due; one that would do nothing is left out. */
+  void tick(long nowNanos) {
+    boolean looks = nowNanos - lookedNanos >= LOOK_NANOS;
+    if (cluster != null && (touched || looks)) {
+      touched = false;
+      lookedNanos = looks ? nowNanos : lookedNanos;
+      cluster.tick();
+    }
+  }
+
+  /** What its cluster says of itself. */
+  Cluster.Status status() {
+    return Objects.requireNonNull(cluster).status();
+  }
+
+  /** Whether a request waits here that only a tick may let go on. */
+  boolean isWaiting() {
+    return dispatcher.queued() > 0;
+  }
+}
