@@ -372,7 +372,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       link.broadcast(ClusterMessage.digest(digest, settingsDigest()));
       expire(now);
     }
-    dispatcher().othersHadTheirTurn();
+    dispatcher().tick();
   }
 
   private long settingsDigest() {

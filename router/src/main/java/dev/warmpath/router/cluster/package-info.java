@@ -6,10 +6,10 @@
  * Nothing on a request's path waits for the network.
  *
  * <p>Start with {@code Cluster}: it hears what the dispatcher does, tells the others, and counts
- * theirs in {@code fleet.engine.EngineState}, where policies look anyway. {@code RouterRows} is what
- * is known of one router and how it is merged, {@code LastWriterMap} what operators said, {@code
- * ClusterMessage} the form on the wire. A {@code ClusterLink} brings messages to the others: a mesh,
- * or a Redis server.
+ * theirs in {@code fleet.engine.EngineState}, where policies look anyway. {@code RouterRows} is
+ * what is known of one router and how it is merged, {@code LastWriterMap} what operators said,
+ * {@code ClusterMessage} the form on the wire. A {@code ClusterLink} brings messages to the others:
+ * a mesh, or a Redis server.
  */
 @NullMarked
 package dev.warmpath.router.cluster;

@@ -194,8 +194,8 @@ public final class Dispatcher {
     waiting.elsewhere(count, longestMillis);
   }
 
-  /** Other routers had their turn: a place that is still free goes to who waits here. */
-  public void othersHadTheirTurn() {
+  /** Lets time pass: what other routers did not take in their time goes to who waits here. */
+  public void tick() {
     waiting.drainDeferred();
   }
 

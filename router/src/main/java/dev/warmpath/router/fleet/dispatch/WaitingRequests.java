@@ -33,6 +33,9 @@ final class WaitingRequests {
 
   private static final Logger LOG = LoggerFactory.getLogger(WaitingRequests.class);
 
+  /** In so much time another router hears that there is a place, takes it, and that is heard. */
+  private static final long OTHERS_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
   /** A request that waits; it can be withdrawn. */
   final class Entry implements DispatchResult.Queued {
     private final PreparedRequest request;
@@ -80,6 +83,7 @@ final class WaitingRequests {
   private volatile int elsewhere;
   private volatile long longestElsewhereMillis;
   private volatile boolean deferred;
+  private volatile long deferredNanos;
   private final AtomicInteger count = new AtomicInteger();
 
   /**
@@ -163,16 +167,18 @@ final class WaitingRequests {
     if (count.get() == 0) {
       return;
     }
-    if (elsewhere > 0 && longestMillis(nanoClock.getAsLong()) < longestElsewhereMillis) {
+    long now = nanoClock.getAsLong();
+    if (elsewhere > 0 && longestMillis(now) < longestElsewhereMillis) {
+      deferredNanos = deferred ? deferredNanos : now;
       deferred = true;
     } else {
       drainNow();
     }
   }
 
-  /** The others had the time. */
+  /** Time passes: the others may have had enough of it. */
   void drainDeferred() {
-    if (deferred) {
+    if (deferred && nanoClock.getAsLong() - deferredNanos >= OTHERS_TURN_NANOS) {
       deferred = false;
       drainNow();
     }
