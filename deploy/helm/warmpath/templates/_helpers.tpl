@@ -20,6 +20,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- else -}}{{ .Values.serviceAccount.name | default "default" }}{{- end -}}
 {{- end -}}
 
+{{/* Whether the routers know of each other. */}}
+{{- define "warmpath.clustered" -}}
+{{- if and .Values.cluster.enabled (gt (int .Values.replicas) 1) (eq .Values.mode "standalone") (not .Values.config.cluster) -}}true{{- end -}}
+{{- end -}}
+
+{{/* The chart makes the mesh's secret. */}}
+{{- define "warmpath.makesSecret" -}}
+{{- if and (include "warmpath.clustered" .) (not .Values.cluster.redisUrl) (not .Values.secrets.cluster) -}}true{{- end -}}
+{{- end -}}
+
 {{/* The configuration file: what stands in `config` wins. */}}
 {{- define "warmpath.config" -}}
 {{- $found := list -}}
@@ -47,6 +57,20 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if .engineKey -}}{{- $_ := set $engines "api-key-file" (printf "%s/engineKey/api-key" $at) -}}{{- end -}}
 {{- if .engineCa -}}{{- $_ := set $engines "tls-ca" (printf "%s/engineCa/ca.crt" $at) -}}{{- end -}}
 {{- if $engines -}}{{- $_ := set $made "upstream" $engines -}}{{- end -}}
+{{- if include "warmpath.clustered" $ -}}
+{{- $cluster := dict "name" (include "warmpath.name" $) -}}
+{{- if $.Values.cluster.redisUrl -}}
+{{- $_ := set $cluster "mode" "redis" -}}
+{{- $_ := set $cluster "redis-url" $.Values.cluster.redisUrl -}}
+{{- if .cluster -}}{{- $_ := set $cluster "redis-password-file" (printf "%s/cluster/redis-password" $at) -}}{{- end -}}
+{{- else -}}
+{{- $_ := set $cluster "mode" "mesh" -}}
+{{- $_ := set $cluster "dns" (printf "%s-routers.%s.svc" (include "warmpath.name" $) $.Release.Namespace) -}}
+{{- $_ := set $cluster "port" (int $.Values.cluster.port) -}}
+{{- $_ := set $cluster "secret-file" (printf "%s/cluster/cluster-secret" $at) -}}
+{{- end -}}
+{{- $_ := set $made "cluster" $cluster -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite $made (deepCopy .Values.config)) -}}
 {{- end -}}
@@ -70,6 +94,9 @@ livenessProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080 && p
 {{- else }}
 ports:
   - {name: http, containerPort: 8080}
+  {{- if and (include "warmpath.clustered" .) (not .Values.cluster.redisUrl) }}
+  - {name: routers, containerPort: {{ .Values.cluster.port }}}
+  {{- end }}
 {{- $scheme := ternary "HTTPS" "HTTP" (not (empty .Values.secrets.tls)) }}
 startupProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 2, failureThreshold: 90}
 livenessProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 1, failureThreshold: 6}
@@ -94,6 +121,9 @@ volumeMounts:
   - {name: warmpath-{{ kebabcase $name }}, mountPath: /etc/warmpath-secrets/{{ $name }}, readOnly: true}
   {{- end }}
   {{- end }}
+  {{- if include "warmpath.makesSecret" . }}
+  - {name: warmpath-cluster, mountPath: /etc/warmpath-secrets/cluster, readOnly: true}
+  {{- end }}
 {{- end -}}
 
 {{- define "warmpath.volumes" -}}
@@ -108,5 +138,8 @@ volumeMounts:
 {{- if $secret }}
 - {name: warmpath-{{ kebabcase $name }}, secret: {secretName: {{ $secret }}}}
 {{- end }}
+{{- end }}
+{{- if include "warmpath.makesSecret" . }}
+- {name: warmpath-cluster, secret: {secretName: {{ include "warmpath.name" . }}-routers}}
 {{- end }}
 {{- end -}}

@@ -1,5 +1,6 @@
 package dev.warmpath.lab;
 
+import dev.warmpath.lab.cluster.BenchClusterCommand;
 import dev.warmpath.lab.fleet.BenchConsoleCommand;
 import dev.warmpath.lab.fleet.BenchFleetCommand;
 import dev.warmpath.lab.gateway.BenchGatewayCommand;
@@ -29,6 +30,7 @@ import picocli.CommandLine.Spec;
       BenchIngestCommand.class,
       BenchChurnCommand.class,
       BenchRecoveryCommand.class,
+      BenchClusterCommand.class,
       BenchTokenizeCommand.class,
       BenchGatewayCommand.class,
       BenchRestartCommand.class,

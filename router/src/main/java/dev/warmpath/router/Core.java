@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -42,6 +43,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +57,7 @@ import org.jspecify.annotations.Nullable;
 final class Core implements AutoCloseable {
 
   private final RouterConfig config;
+  private final @Nullable Cluster cluster;
   private final MemoryBudget budget;
   private final TreeRoom trees;
   private final Supplier<RouterConfig> running;
@@ -79,16 +82,20 @@ final class Core implements AutoCloseable {
   private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper snapshotKeeper;
+  private volatile Consumer<List<ReplicaConfig>> fleetListener = replicas -> {};
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
+   * @param cluster null if this router is alone
    */
   Core(
       Supplier<RouterConfig> running,
       Environment environment,
       Metrics metrics,
-      Upstreams upstreams) {
+      Upstreams upstreams,
+      @Nullable Cluster cluster) {
     this.config = running.get();
+    this.cluster = cluster;
     this.running = running;
     this.budget = MemoryBudget.of(config);
     this.trees = new TreeRoom(budget.treeBytes());
@@ -188,6 +195,7 @@ final class Core implements AutoCloseable {
           @Override
           public void changed(List<ReplicaConfig> replicas) {
             tokenizers.follow(replicas);
+            fleetListener.accept(replicas);
           }
         };
     return new Membership(
@@ -237,6 +245,9 @@ final class Core implements AutoCloseable {
     List<DispatchListener> listeners = new ArrayList<>(recording.requests());
     if (parity != null) {
       listeners.add(parity.requests());
+    }
+    if (cluster != null) {
+      listeners.add(cluster);
     }
     return listeners;
   }
@@ -360,6 +371,11 @@ final class Core implements AutoCloseable {
         return hosts.mayFollow(replica, host);
       }
     };
+  }
+
+  /** Calls {@code listener} with the replicas whenever they have changed. */
+  void onFleetChange(Consumer<List<ReplicaConfig>> listener) {
+    fleetListener = listener;
   }
 
   Metrics metrics() {

@@ -55,6 +55,7 @@ import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,6 +90,7 @@ public final class RouterProcess implements AutoCloseable {
   private final ProxyContext.Admission admission;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final Console console;
+  private final @Nullable ClusterProcess cluster;
   private final AdminVerticle admin;
   private final Reloader reloader;
 
@@ -118,6 +120,7 @@ public final class RouterProcess implements AutoCloseable {
             security.clientsTls());
     Metrics metrics = new Metrics().ofTheProcess();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
+    this.cluster = ClusterProcess.of(config, environment, admission.responses(), security.keys());
     this.core = newCore(environment, metrics);
     this.reloader =
         new Reloader(environment.loader(), running, core::reload, metrics.registry(), files);
@@ -126,6 +129,9 @@ public final class RouterProcess implements AutoCloseable {
     this.admin = new AdminVerticle(adminContext(security.admin()));
     metrics.add(to -> collect(to, security));
     try {
+      if (cluster != null) {
+        cluster.begin(core);
+      }
       deploy(environment);
     } catch (StartException e) {
       release();
@@ -148,6 +154,9 @@ public final class RouterProcess implements AutoCloseable {
   private void collect(MetricValues to, PortSecurity security) {
     admission.collect(to);
     core.collect(to);
+    if (cluster != null) {
+      cluster.cluster().collect(to);
+    }
     console.collect(to);
     to.add(Metric.CONSOLE_LISTENERS, admin.listeners());
     if (security.keys() != null) {
@@ -281,6 +290,9 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private void release() {
+    if (cluster != null) {
+      cluster.close();
+    }
     admission.heap().close();
     files.close();
     try {
@@ -293,7 +305,8 @@ public final class RouterProcess implements AutoCloseable {
 
   private Core newCore(Environment environment, Metrics metrics) {
     try {
-      return new Core(running, environment, metrics, upstreams);
+      return new Core(
+          running, environment, metrics, upstreams, cluster == null ? null : cluster.cluster());
     } catch (RuntimeException e) {
       files.close();
       vertx.close();
@@ -433,7 +446,8 @@ public final class RouterProcess implements AutoCloseable {
         core.parity(),
         core.models(),
         console,
-        files::status);
+        files::status,
+        cluster == null ? null : cluster.cluster());
   }
 
   private static String shown(String host, int port) {

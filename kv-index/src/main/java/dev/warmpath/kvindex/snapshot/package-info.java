@@ -7,8 +7,10 @@
  *   part    section, "goes on" | length | fields | CRC-32C of all before
  * </pre>
  *
- * <p>Start with {@code SnapshotOutput}. What a section says stands beside its owner, as {@code
- * writeTo} and {@code readFrom} one below the other; here is only how fields lie in a stream.
+ * <p>Start with {@code SnapshotOutput}. What a section says stands beside its owner, its writing
+ * and its reading one below the other: head and streams in {@code eventingest.snapshot}, the index
+ * in {@code runs.EngineSections} and {@code runs.TreeSections}; here is only how fields lie in a
+ * stream.
  */
 @NullMarked
 package dev.warmpath.kvindex.snapshot;

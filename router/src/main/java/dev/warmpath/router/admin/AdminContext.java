@@ -3,6 +3,7 @@ package dev.warmpath.router.admin;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.auth.AdminKey;
+import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.fleet.Fleet;
@@ -34,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
  * @param parity null if tokens are not compared
  * @param files that are read again when they change
+ * @param cluster null if this router is alone
  */
 public record AdminContext(
     Supplier<RouterConfig> running,
@@ -55,7 +57,8 @@ public record AdminContext(
     @Nullable ParityWatch parity,
     Tokenizers models,
     Console console,
-    Supplier<List<WatchedFile>> files) {
+    Supplier<List<WatchedFile>> files,
+    @Nullable Cluster cluster) {
 
   RouterConfig config() {
     return running.get();

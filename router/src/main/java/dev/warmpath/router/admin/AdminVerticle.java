@@ -154,6 +154,8 @@ public final class AdminVerticle extends VerticleBase {
     }
     switch (request.method().name() + " " + request.path()) {
       case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
+      case "GET /admin/cluster" ->
+          answer(request.response(), () -> ClusterReport.of(admin.cluster()).toString());
       case "GET /admin/tokenizers" ->
           answer(request.response(), () -> TokenizerReport.of(admin).toString());
       case "POST /admin/explain" ->

@@ -3,6 +3,7 @@ package dev.warmpath.router.admin;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
@@ -73,8 +74,8 @@ final class ReplicaEndpoints {
         one.matches() ? method + " " + Optional.ofNullable(one.group(2)).orElse("") : "";
     return switch (action) {
       case "DELETE " -> withMember(name, this::remove);
-      case "POST drain" -> withMember(name, member -> draining(member, membership.drain(name)));
-      case "POST resume" -> withMember(name, member -> draining(member, membership.resume(name)));
+      case "POST drain" -> withMember(name, this::drain);
+      case "POST resume" -> withMember(name, this::resume);
       case "POST clear" -> withMember(name, this::clear);
       default -> Reply.failed(404, "no such path, or not with this method");
     };
@@ -126,7 +127,27 @@ final class ReplicaEndpoints {
     if (refused != null) {
       return Reply.failed(400, "'" + replica.name() + "' is refused: " + refused);
     }
+    tell(Cluster.replicaSetting(replica.name()), text);
     return Reply.ok(changed(change));
+  }
+
+  /** The other routers do the same, or will when they have the replica. */
+  private void tell(String setting, @Nullable String value) {
+    if (admin.cluster() != null) {
+      admin.cluster().set(setting, value);
+    }
+  }
+
+  private Reply drain(Member member) {
+    boolean done = membership.drain(member.config().name());
+    tell(Cluster.drainSetting(member.config().name()), "true");
+    return draining(member, done);
+  }
+
+  private Reply resume(Member member) {
+    boolean done = membership.resume(member.config().name());
+    tell(Cluster.drainSetting(member.config().name()), null);
+    return draining(member, done);
   }
 
   private @Nullable String otherAt(ReplicaConfig replica) {
@@ -151,7 +172,9 @@ final class ReplicaEndpoints {
 
   private Reply remove(Member member) {
     if (member.source().equals(Membership.ADMIN)) {
-      return Reply.ok(changed(membership.drop(Membership.ADMIN, member.config().name())));
+      FleetChange change = membership.drop(Membership.ADMIN, member.config().name());
+      tell(Cluster.replicaSetting(member.config().name()), null);
+      return Reply.ok(changed(change));
     }
     return Reply.failed(
         409,
@@ -211,7 +234,7 @@ final class ReplicaEndpoints {
   private static ObjectNode changed(FleetChange change) {
     ObjectNode root = JSON.createObjectNode();
     names(root.putArray("added"), change.added());
-    names(root.putArray("removed"), change.removed());
+    names(root.putArray("removed"), change.leaving());
     names(root.putArray("replaced"), change.replaced());
     names(root.putArray("adjusted"), change.adjusted());
     refused(root.putArray("refused"), change.refused());

@@ -149,8 +149,8 @@ public final class Client {
 
   /** It has used so much at another router, or less than that one thought. */
   public void usedElsewhere(long admitted, long tokenCount, long nowNanos) {
-    requests.settle(admitted, nowNanos);
-    tokens.settle(tokenCount, nowNanos);
+    requests.settle((double) admitted, nowNanos);
+    tokens.settle((double) tokenCount, nowNanos);
   }
 
   /** What it has used so far, here. */

@@ -14,6 +14,8 @@ import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.LearnedSpeed;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -71,6 +73,16 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   /** For so long after a router was first heard what its clients had used is the past. */
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** The setting that says whether a replica is drained. */
+  public static String drainSetting(String replica) {
+    return "drain/" + replica;
+  }
+
+  /** The setting that holds a replica that an operator added. */
+  public static String replicaSetting(String replica) {
+    return "replica/" + replica;
+  }
 
   /** What of this process others tell, and are told, beside requests. */
   public interface Host {
@@ -212,6 +224,21 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       }
     }
 
+    /** Engines may have come of which it told before. */
+    void applyLate() {
+      for (RouterRows.Live live : rows.live()) {
+        if (live.booking != null && live.reservation == null) {
+          apply(live, false);
+        }
+      }
+      for (EngineRow row : rows.engines()) {
+        EngineState engine = dispatcher().engine(row.engine());
+        if (engine != null && engine.learned().samples() == 0) {
+          engine.seenElsewhere(row.speed(), 0, nanoClock.getAsLong());
+        }
+      }
+    }
+
     /** Its router is gone, and with it all that it has sent. */
     void release() {
       for (RouterRows.Live live : rows.live()) {
@@ -230,6 +257,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private final Object ownLock = new Object();
   private final RouterRows own = new RouterRows();
   private Rows untold = new Rows();
+  private final List<Booking> untoldBookings = new ArrayList<>();
   private final Map<String, RecentTimes> choices = new HashMap<>();
 
   private final Object peersLock = new Object();
@@ -275,8 +303,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     link.begin(this);
   }
 
-  public RouterId self() {
-    return self;
+  /** Whether {@link #begin} was called. */
+  public boolean hasBegun() {
+    return dispatcher != null;
   }
 
   private Dispatcher dispatcher() {
@@ -291,7 +320,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     long now = nanoClock.getAsLong();
     synchronized (ownLock) {
       own.book(booking, now, RouterRows.Changes.NONE);
-      untold.booked.add(new Rows.Booked(booking, now / 1_000));
+      untoldBookings.add(booking);
       choices.computeIfAbsent(booking.engine(), engine -> new RecentTimes()).add(now);
     }
   }
@@ -361,12 +390,16 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
         untold.clients.add(row);
       }
       queue(looks);
+      tellBookings(now);
+      if (digests) {
+        choices.keySet().removeIf(engine -> dispatcher().engine(engine) == null);
+      }
       changes = untold;
       untold = new Rows();
       digest = own.digest();
     }
     if (!changes.isEmpty()) {
-      ClusterMessage.write(aged(changes, now), link::broadcast);
+      ClusterMessage.write(changes, link::broadcast);
     }
     if (digests) {
       link.broadcast(ClusterMessage.digest(digest, settingsDigest()));
@@ -392,18 +425,15 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
   }
 
-  /** Those that were booked and are over are not told of; the others with their ages. */
-  private static Rows aged(Rows changes, long nowNanos) {
-    List<Rows.Booked> aged = new ArrayList<>(changes.booked.size());
-    for (Rows.Booked booked : changes.booked) {
-      if (!changes.ended.contains(booked.booking().id())) {
-        aged.add(
-            new Rows.Booked(booked.booking(), Math.max(0, nowNanos / 1_000 - booked.ageMicros())));
+  /** Of those that are over already only that is told. */
+  private void tellBookings(long nowNanos) {
+    for (Booking booking : untoldBookings) {
+      RouterRows.Live live = own.live(booking.id());
+      if (live != null) {
+        untold.booked.add(new Rows.Booked(booking, (nowNanos - live.bornNanos) / 1_000));
       }
     }
-    changes.booked.clear();
-    changes.booked.addAll(aged);
-    return changes;
+    untoldBookings.clear();
   }
 
   private List<EngineRow> changedEngines(long nowNanos) {
@@ -631,7 +661,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
           peers.remove(peer.id);
           freed = true;
         } else {
-          peer.rows.live().forEach(live -> applyLate(peer, live));
+          peer.applyLate();
         }
       }
       if (freed) {
@@ -641,13 +671,6 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
     if (freed) {
       dispatcher().freed();
-    }
-  }
-
-  /** Its engine may have come since. */
-  private static void applyLate(Told peer, RouterRows.Live live) {
-    if (live.booking != null && live.reservation == null) {
-      peer.apply(live, false);
     }
   }
 
@@ -713,6 +736,36 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
           malformed,
           refused);
     }
+  }
+
+  /** How it stands, for a scrape. */
+  public void collect(MetricValues to) {
+    Status status = status();
+    ClusterLink.Status network = status.link();
+    to.add(Metric.CLUSTER_ROUTERS, status.peers().size(), "heard");
+    to.add(Metric.CLUSTER_ROUTERS, reachable(status), "reachable");
+    to.add(Metric.CLUSTER_CONNECTED, network.problem().isEmpty() ? 1 : 0);
+    for (Peer peer : status.peers()) {
+      String router = peer.id().name();
+      to.add(Metric.CLUSTER_HEARD_SECONDS, peer.heardNanos() / 1e9, router);
+      to.add(Metric.CLUSTER_PEER_REQUESTS, peer.bookings(), router);
+      to.add(Metric.CLUSTER_IN_STEP, peer.inStep() ? 1 : 0, router);
+    }
+    to.add(Metric.CLUSTER_BYTES_TOTAL, network.sentBytes(), "sent");
+    to.add(Metric.CLUSTER_BYTES_TOTAL, network.receivedBytes(), "received");
+    to.add(Metric.CLUSTER_WAITING_BYTES, network.waitingBytes());
+    to.add(Metric.CLUSTER_DROPPED_MESSAGES_TOTAL, network.droppedMessages());
+    to.add(Metric.CLUSTER_BOOKINGS_TOTAL, status.told());
+    to.add(Metric.CLUSTER_BLIND_CHOICES_TOTAL, status.blindChoices());
+    to.add(Metric.CLUSTER_BLIND_PREFILL_SECONDS_TOTAL, status.blindMillis() / 1e3);
+    to.add(Metric.CLUSTER_ASKED_AGAIN_TOTAL, status.askedAgain());
+    to.add(Metric.CLUSTER_REFUSED_TOTAL, network.refusedMessages(), "network");
+    to.add(Metric.CLUSTER_REFUSED_TOTAL, status.malformed(), "malformed");
+    to.add(Metric.CLUSTER_REFUSED_TOTAL, status.refused(), "rows");
+  }
+
+  private static long reachable(Status status) {
+    return status.peers().stream().filter(Peer::reachable).count();
   }
 
   /** Leaves the others; what they know of this router's requests counts there until it expires. */

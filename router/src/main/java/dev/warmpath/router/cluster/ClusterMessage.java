@@ -122,7 +122,7 @@ final class ClusterMessage {
   /** Writes rows; hands on a message, or several, or none if there are none. */
   static void write(Rows rows, Consumer<byte[]> messages) {
     Writer to = new Writer(messages);
-    if (rows.queue != QueueRow.NONE) {
+    if (rows.queue.version() > 0) {
       to.one(rows.queue, ClusterMessage::queue);
     }
     to.all(rows.booked, ClusterMessage::booked);

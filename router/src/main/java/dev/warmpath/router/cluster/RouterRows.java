@@ -100,6 +100,8 @@ final class RouterRows {
     void engine(EngineRow row);
 
     /**
+     * A client has used more, or less than was thought.
+     *
      * @param before what was known; null if nothing
      */
     void client(ClientRow row, @Nullable ClientRow before);
@@ -254,6 +256,10 @@ final class RouterRows {
   /** Ranges of ids that are over: hardly more than are under way, unless messages were lost. */
   int endedRanges() {
     return ended.ranges();
+  }
+
+  Collection<EngineRow> engines() {
+    return engines.values();
   }
 
   @Nullable EngineRow engine(String name) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not changed once it is told.
  */
-final class Rows {
+public final class Rows {
 
   /**
    * A booking with its age.
@@ -36,7 +36,7 @@ final class Rows {
   record ClientRow(String client, long version, long requests, long tokens) {}
 
   /** A response that can be continued, and where. */
-  record ResponseRow(String id, String replica, @Nullable String client) {}
+  public record ResponseRow(String id, String replica, @Nullable String client) {}
 
   /**
    * How many requests wait at a router.
@@ -62,7 +62,7 @@ final class Rows {
   final List<LastWriterMap.Entry> settings = new ArrayList<>();
 
   boolean isEmpty() {
-    return queue == QueueRow.NONE
+    return queue.version() == 0
         && booked.isEmpty()
         && prefilled.isEmpty()
         && ended.ranges() == 0

@@ -6,14 +6,14 @@ import java.util.List;
  * What became of the fleet when a source named other replicas, by the replicas' names.
  *
  * @param added new ones
- * @param removed those that drain now and leave then
+ * @param leaving those that drain now and leave then
  * @param replaced those whose engine is another one now; what runs at the old one runs on
  * @param adjusted those that have another weight or other models, or drained and stay now
  * @param refused all that are named and not there, those of other sources included
  */
 public record FleetChange(
     List<String> added,
-    List<String> removed,
+    List<String> leaving,
     List<String> replaced,
     List<String> adjusted,
     List<Refusal> refused) {
@@ -28,7 +28,7 @@ public record FleetChange(
 
   public FleetChange {
     added = List.copyOf(added);
-    removed = List.copyOf(removed);
+    leaving = List.copyOf(leaving);
     replaced = List.copyOf(replaced);
     adjusted = List.copyOf(adjusted);
     refused = List.copyOf(refused);
@@ -40,6 +40,6 @@ public record FleetChange(
 
   /** Whether the fleet is what it was. */
   public boolean isEmpty() {
-    return added.isEmpty() && removed.isEmpty() && replaced.isEmpty() && adjusted.isEmpty();
+    return added.isEmpty() && leaving.isEmpty() && replaced.isEmpty() && adjusted.isEmpty();
   }
 }

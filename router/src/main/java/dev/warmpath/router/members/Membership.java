@@ -574,7 +574,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
           "the fleet has {} replicas: added {}, leaving {}, replaced {}, adjusted {}",
           members.size(),
           change.added(),
-          change.removed(),
+          change.leaving(),
           change.replaced(),
           change.adjusted());
     }

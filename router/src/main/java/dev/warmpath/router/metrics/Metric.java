@@ -240,6 +240,28 @@ public enum Metric {
   CAPTURE_QUEUE_BYTES(Type.GAUGE, "Capture bytes waiting for the disk."),
   CAPTURE_QUEUE_SHARE(Type.GAUGE, "Used share of the capture queue; at 1 records are dropped."),
   CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written."),
+  CLUSTER_ROUTERS(
+      Type.GAUGE, "Other routers: heard (their requests count here), reachable.", "state"),
+  CLUSTER_CONNECTED(Type.GAUGE, "1 while the mesh or Redis works, as far as is known."),
+  CLUSTER_HEARD_SECONDS(Type.GAUGE, "Since another router was last heard.", "router"),
+  CLUSTER_PEER_REQUESTS(Type.GAUGE, "Requests in flight through another router.", "router"),
+  CLUSTER_IN_STEP(
+      Type.GAUGE, "1 if what is known of another router was what it told last.", "router"),
+  CLUSTER_BYTES_TOTAL(Type.COUNTER, "Bytes to and from other routers.", "direction"),
+  CLUSTER_WAITING_BYTES(Type.GAUGE, "Bytes waiting to be sent to other routers."),
+  CLUSTER_DROPPED_MESSAGES_TOTAL(
+      Type.COUNTER, "Messages to other routers without room, or to nobody: told again later."),
+  CLUSTER_BOOKINGS_TOTAL(Type.COUNTER, "Requests that other routers told of."),
+  CLUSTER_BLIND_CHOICES_TOTAL(
+      Type.COUNTER,
+      "Own choices of an engine that another router had chosen before, not heard of yet."),
+  CLUSTER_BLIND_PREFILL_SECONDS_TOTAL(
+      Type.COUNTER, "Predicted prefill of what had not been heard of then."),
+  CLUSTER_ASKED_AGAIN_TOTAL(Type.COUNTER, "All asked for again because something was missing."),
+  CLUSTER_REFUSED_TOTAL(
+      Type.COUNTER,
+      "Of what others sent: network (too long, or without the secret), malformed (another version), rows (no room).",
+      "what"),
   CLIENT_REQUESTS_TOTAL(
       Type.COUNTER,
       "Requests by API key: admitted, too_many_requests, too_many_tokens, model_forbidden.",

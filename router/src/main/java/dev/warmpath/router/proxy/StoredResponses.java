@@ -1,6 +1,8 @@
 package dev.warmpath.router.proxy;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
@@ -21,6 +23,7 @@ public final class StoredResponses {
   private final int limit;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Made> responses;
+  private volatile Listener listener = (id, replica, client) -> {};
   private final LongAdder found = new LongAdder();
   private final LongAdder unknown = new LongAdder();
 
@@ -62,9 +65,30 @@ public final class StoredResponses {
    * @param client the name of the API key it was made for; null without keys
    */
   public void made(@Nullable String id, String replica, @Nullable String client) {
-    if (id == null || !isId(id)) {
-      return;
+    if (id != null && isId(id) && limit > 0) {
+      remember(id, replica, client);
+      listener.made(id, replica, client);
     }
+  }
+
+  /** Hears where a response was made here. */
+  public interface Listener {
+    void made(String id, String replica, @Nullable String client);
+  }
+
+  /** From now on it hears of each. */
+  public void tell(Listener hears) {
+    listener = hears;
+  }
+
+  /** Another router saw it made there. */
+  public void heard(String id, String replica, @Nullable String client) {
+    if (isId(id)) {
+      remember(id, replica, client);
+    }
+  }
+
+  private void remember(String id, String replica, @Nullable String client) {
     lock.lock();
     try {
       Made known = responses.get(id);
@@ -100,6 +124,23 @@ public final class StoredResponses {
     lock.lock();
     try {
       return responses.get(id);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Makes something of a response that is remembered. */
+  public interface Reading<T> {
+    T of(String id, String replica, @Nullable String client);
+  }
+
+  /** All that are remembered, those used longest ago first. */
+  public <T> List<T> all(Reading<T> reading) {
+    lock.lock();
+    try {
+      List<T> all = new ArrayList<>(responses.size());
+      responses.forEach((id, made) -> all.add(reading.of(id, made.replica, made.client)));
+      return all;
     } finally {
       lock.unlock();
     }

@@ -135,7 +135,7 @@ class ClusterTest {
 
     @Override
     public Status status() {
-      return new Status(0, 0, 0, 0, "");
+      return new Status(0, 0, 0, 0, 0, "");
     }
 
     @Override

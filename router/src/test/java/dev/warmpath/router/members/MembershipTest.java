@@ -95,7 +95,7 @@ class MembershipTest {
     assertThat(followed).containsExactly("a 1", "b 2");
 
     change = set("admin", "{name: b, url: 'http://h:2'}");
-    assertThat(change.removed()).containsExactly("a");
+    assertThat(change.leaving()).containsExactly("a");
     assertThat(change.added()).isEmpty();
     assertThat(shall).containsExactly("b");
     Rig.until(() -> membership.members().size() == 1);

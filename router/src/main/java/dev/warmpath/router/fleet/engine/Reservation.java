@@ -52,7 +52,10 @@ public final class Reservation {
   public Booking booking(String engine, long[] note) {
     EngineState.Demand own = Objects.requireNonNull(demand);
     BlockChain chain = own.chain();
-    boolean isOnItsWay = chain != null && own.heldBlocks() < chain.blocks();
+    PromptMarks marks =
+        chain == null || own.heldBlocks() >= chain.blocks()
+            ? null
+            : PromptMarks.of(chain, own.heldBlocks());
     return new Booking(
         turn,
         engine,
@@ -61,7 +64,7 @@ public final class Reservation {
         share.streamed,
         chain != null,
         own.heldBlocks(),
-        isOnItsWay ? PromptMarks.of(chain, own.heldBlocks()) : null,
+        marks,
         note);
   }
 

@@ -1,0 +1,119 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.auth.ApiKeys;
+import dev.warmpath.router.cluster.Cluster;
+import dev.warmpath.router.cluster.ClusterLink;
+import dev.warmpath.router.cluster.RouterId;
+import dev.warmpath.router.config.ClusterConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.proxy.StoredResponses;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The cluster of a running router: its link, its time, and what it changes here.
+ *
+ * <p>Thread-safe.
+ */
+final class ClusterProcess implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterProcess.class);
+
+  private final Cluster cluster;
+  private final ClusterHost host;
+  private final StoredResponses responses;
+  private final int deltaMs;
+  private final ScheduledExecutorService time;
+
+  private ClusterProcess(
+      RouterConfig config,
+      Environment environment,
+      StoredResponses responses,
+      @Nullable ApiKeys keys) {
+    ClusterConfig settings = config.cluster();
+    RouterId self = new RouterId(name(settings), new SecureRandom().nextLong() >>> 1);
+    this.responses = responses;
+    this.host = new ClusterHost(responses, keys);
+    this.deltaMs = settings.deltaMs();
+    this.cluster =
+        new Cluster(
+            self,
+            ClusterLink.of(settings, self),
+            TimeUnit.MILLISECONDS.toNanos(settings.expireMs()),
+            environment.nanoClock(),
+            environment.clock()::millis,
+            host);
+    this.time =
+        Executors.newSingleThreadScheduledExecutor(work -> {
+          Thread thread = new Thread(work, "warmpath-cluster");
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  /** Null if the router is to be alone. */
+  static @Nullable ClusterProcess of(
+      RouterConfig config,
+      Environment environment,
+      StoredResponses responses,
+      @Nullable ApiKeys keys) {
+    return config.cluster().mode() == ClusterConfig.Mode.OFF
+        ? null
+        : new ClusterProcess(config, environment, responses, keys);
+  }
+
+  private static String name(ClusterConfig settings) {
+    String configured = settings.member();
+    if (configured != null) {
+      return configured;
+    }
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      throw new StartException("cluster.member: the machine has no name: " + e.getMessage(), e);
+    }
+  }
+
+  Cluster cluster() {
+    return cluster;
+  }
+
+  /** Joins the others; all that they may change is there. */
+  void begin(Core core) {
+    host.changes(core.membership());
+    core.onFleetChange(host::fleetChanged);
+    responses.tell(cluster::made);
+    cluster.begin(core.dispatcher());
+    time.scheduleWithFixedDelay(this::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
+  }
+
+  private void tick() {
+    try {
+      cluster.tick();
+    } catch (RuntimeException | Error e) {
+      LOG.error("a bug in what is told to other routers", e);
+    }
+  }
+
+  /** Tells how the last requests ended, and leaves. */
+  @Override
+  public void close() {
+    time.shutdown();
+    try {
+      if (time.awaitTermination(1, TimeUnit.SECONDS) && cluster.hasBegun()) {
+        tick();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    cluster.close();
+    host.close();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.warmpath.router.admin;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.cluster.Cluster;
+import dev.warmpath.router.cluster.ClusterLink;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** {@code GET /admin/cluster}: the other routers, and what being one of several costs. */
+final class ClusterReport {
+
+  private ClusterReport() {}
+
+  /**
+   * The document.
+   *
+   * @param cluster null if this router is alone
+   */
+  static ObjectNode of(@Nullable Cluster cluster) {
+    ObjectNode root = JsonNodeFactory.instance.objectNode();
+    if (cluster == null) {
+      return root.put("mode", "off");
+    }
+    Cluster.Status status = cluster.status();
+    ClusterLink.Status link = status.link();
+    root.put("router", status.self().name());
+    root.put("problem", link.problem().isEmpty() ? null : link.problem());
+    ArrayNode routers = root.putArray("routers");
+    for (Cluster.Peer peer : status.peers()) {
+      routers
+          .addObject()
+          .put("name", peer.id().name())
+          .put("reachable", peer.reachable())
+          .put("heardMs", TimeUnit.NANOSECONDS.toMillis(peer.heardNanos()))
+          .put("requests", peer.bookings())
+          .put("waiting", peer.waiting())
+          .put("inStep", peer.inStep());
+    }
+    root.put("sentBytes", link.sentBytes()).put("receivedBytes", link.receivedBytes());
+    root.put("waitingBytes", link.waitingBytes()).put("droppedMessages", link.droppedMessages());
+    root.put("bookings", status.told()).put("askedAgain", status.askedAgain());
+    root.put("blindChoices", status.blindChoices());
+    root.put("blindPrefillMs", Math.round(status.blindMillis()));
+    root.put("malformedMessages", status.malformed()).put("refusedRows", status.refused());
+    return root;
+  }
+}
