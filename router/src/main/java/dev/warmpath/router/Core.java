@@ -6,6 +6,9 @@ import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.cluster.Cluster;
+import dev.warmpath.router.cluster.Neighbours;
+import dev.warmpath.router.cluster.RouterId;
+import dev.warmpath.router.cluster.WarmStart;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -41,8 +44,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -83,6 +90,8 @@ final class Core implements AutoCloseable {
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper snapshotKeeper;
   private volatile Consumer<List<ReplicaConfig>> fleetListener = replicas -> {};
+  private final CompletableFuture<WarmStart.Outcome> seeded = new CompletableFuture<>();
+  private volatile @Nullable Neighbours neighbours;
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
@@ -158,7 +167,50 @@ final class Core implements AutoCloseable {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
+    if (seedWaitMs(config) == 0) {
+      seeded.complete(WarmStart.Outcome.NOBODY_HAS_STATE);
+    }
     this.snapshotKeeper = restored.keep(ingest, config.snapshot(), environment.nanoClock());
+  }
+
+  /** How long to wait for a neighbour's snapshot; 0 if there are no neighbours. */
+  @SuppressWarnings("unused") // until its section is read
+  private static int seedWaitMs(RouterConfig config) {
+    return 0;
+  }
+
+  /**
+   * Begins to look for a neighbour's snapshot, and gives snapshots to others from then on; once, if
+   * there may be neighbours. Whoever has the link hands over what it hears, and closes it.
+   *
+   * @param send brings a message to another router, or does not; never waits
+   * @param ready whether this router is ready
+   * @param work has more than one thread
+   */
+  Neighbours meetNeighbours(
+      BiConsumer<RouterId, byte[]> send, BooleanSupplier ready, Executor work) {
+    SnapshotDirectory kept = restored.directory();
+    Path folder = kept == null ? Path.of(System.getProperty("java.io.tmpdir")) : kept.path();
+    Neighbours all =
+        new Neighbours(
+            new Neighbours.Environment(send, work, nanoClock, folder),
+            restored.source(ingest, ready, nanoClock),
+            restored.graft(ingest, seeded::complete),
+            RestoredState.maxBytes(config.snapshot()),
+            seedWaitMs(config));
+    neighbours = all;
+    return all;
+  }
+
+  /** How the start from a neighbour stands; null if there are none. */
+  @Nullable String seed() {
+    Neighbours met = neighbours;
+    return met == null ? null : met.outcome().label();
+  }
+
+  /** Done when nothing more is awaited of neighbours, at once if there are none. */
+  CompletableFuture<WarmStart.Outcome> seeded() {
+    return seeded.copy();
   }
 
   private Membership membership(Environment environment) {
@@ -255,12 +307,17 @@ final class Core implements AutoCloseable {
   /** Begins to read what an earlier process has left; nobody waits for it. */
   private static RestoredState readSnapshot(RouterConfig config, Environment environment) {
     try {
-      return RestoredState.begin(
-          config.snapshot(),
-          environment.dataDirectory(),
-          indexLimits(config),
-          environment.clock(),
-          environment.nanoClock());
+      RestoredState restored =
+          RestoredState.open(
+              config.snapshot(),
+              environment.dataDirectory(),
+              indexLimits(config),
+              environment.clock(),
+              environment.nanoClock());
+      if (seedWaitMs(config) == 0) {
+        restored.readDirectory();
+      }
+      return restored;
     } catch (IOException e) {
       throw new StartException("snapshot.dir: " + e.getMessage(), e);
     }
@@ -422,6 +479,10 @@ final class Core implements AutoCloseable {
         snapshotKeeper == null ? SnapshotKeeper.Status.NONE : snapshotKeeper.status();
     snapshots.collect(to, nanoClock.getAsLong());
     restored.collect(to);
+    Neighbours met = neighbours;
+    if (met != null) {
+      met.collect(to);
+    }
   }
 
   /** What is written down of requests. */

@@ -53,6 +53,11 @@ final class RouterPages implements Pages {
   }
 
   @Override
+  public @Nullable String seed() {
+    return core.seed();
+  }
+
+  @Override
   public boolean indexing() {
     return core.ingest().isWriting();
   }

@@ -224,9 +224,12 @@ public final class RouterProcess implements AutoCloseable {
     return new RouterProcess(config, environment);
   }
 
-  /** From now on its readiness is that of its replicas. */
+  /**
+   * From now on its readiness is that of its replicas, once nothing more is awaited of neighbours.
+   * It stays so when they go.
+   */
   void ready() {
-    lifecycle.advance(Lifecycle.Stage.OPEN);
+    var unused = core.seeded().thenRun(() -> lifecycle.advance(Lifecycle.Stage.OPEN));
   }
 
   /** Starts a router with the machine's clocks. */

@@ -10,6 +10,9 @@
  * what is known of one router and how it is merged, {@code LastWriterMap} what operators said,
  * {@code ClusterMessage} the form on the wire. A {@code ClusterLink} brings messages to the others:
  * a mesh, or a Redis server.
+ *
+ * <p>{@code Neighbours} gives snapshots of the index: {@code SeedDonor} to routers that start,
+ * which {@code WarmStart} is the other end of.
  */
 @NullMarked
 package dev.warmpath.router.cluster;

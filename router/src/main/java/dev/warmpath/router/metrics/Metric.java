@@ -235,6 +235,15 @@ public enum Metric {
   RECOVERY_ENGINES(Type.GAUGE, "Engines of the snapshot read, by fate.", "fate"),
   RECOVERY_SHARE(Type.GAUGE, "Share of the snapshot's named blocks confirmed."),
   RECOVERY_SECONDS(Type.GAUGE, "From reading the snapshot until its last engine was decided."),
+  CLUSTER_SEED(Type.GAUGE, "1 for how this router's start from a neighbour stands.", "outcome"),
+  CLUSTER_SEED_SECONDS(Type.GAUGE, "From the start until that was decided."),
+  CLUSTER_SEED_BYTES(Type.GAUGE, "Snapshot bytes received from neighbours at the start."),
+  CLUSTER_SNAPSHOTS_GIVEN_TOTAL(
+      Type.COUNTER, "Snapshots for neighbours: given, refused or failed.", "result"),
+  CLUSTER_SNAPSHOTS_GIVEN_BYTES_TOTAL(Type.COUNTER, "Snapshot bytes sent to neighbours."),
+  CLUSTER_SNAPSHOT_TAKERS(Type.GAUGE, "Neighbours taking a snapshot now; at most 2."),
+  CLUSTER_SNAPSHOT_MALFORMED_TOTAL(
+      Type.COUNTER, "Messages about snapshots that could not be read."),
   CAPTURE_RECORDS_TOTAL(Type.COUNTER, "Records written to captures.", "kind"),
   CAPTURE_DROPPED_TOTAL(Type.COUNTER, "Capture records dropped: queue or disk full.", "kind"),
   CAPTURE_QUEUE_BYTES(Type.GAUGE, "Capture bytes waiting for the disk."),

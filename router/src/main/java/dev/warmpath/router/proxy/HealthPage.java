@@ -37,8 +37,8 @@ public final class HealthPage {
         .setStatusCode(status.equals("ok") || status.equals("slow") ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
-            "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
-                .formatted(status, pages.replicas(), up, tokenizers()));
+            "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s%s}"
+                .formatted(status, pages.replicas(), up, tokenizers(), seed()));
   }
 
   private String status(int up) {
@@ -53,6 +53,12 @@ public final class HealthPage {
       return "slow";
     }
     return up > 0 ? "ok" : "no_replica";
+  }
+
+  /** How the start from a neighbour stands, if there may be any. */
+  private String seed() {
+    String outcome = pages.seed();
+    return outcome == null ? "" : ",\"seed\":\"" + outcome + "\"";
   }
 
   /** A request whose tokenizer is not ready is routed on load, so this does not fail readiness. */

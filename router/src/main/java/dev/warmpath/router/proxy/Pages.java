@@ -40,6 +40,9 @@ public interface Pages {
   /** Whether the engines' events still reach the index. */
   boolean indexing();
 
+  /** How this router's start from a neighbour stands; null if it has none. */
+  @Nullable String seed();
+
   /** How the tokenizers of the configured models stand. */
   Loaded tokenizers();
 

@@ -1,22 +1,37 @@
 package dev.warmpath.router.snapshot;
 
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.Handover;
 import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.kvindex.snapshot.SnapshotException.Reason;
+import dev.warmpath.router.cluster.SeedDonor;
+import dev.warmpath.router.cluster.WarmStart;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,24 +51,32 @@ public final class RestoredState {
   private final RunKvIndex index;
   private final CompletableFuture<RestoredEngines> engines = new CompletableFuture<>();
   private final Recovery recovery;
+  private final RouterConfig.Snapshot config;
+  private final Clock clock;
   private final @Nullable SnapshotDirectory directory;
 
   private RestoredState(
-      IndexLimits limits, LongSupplier nanoClock, @Nullable SnapshotDirectory directory) {
+      IndexLimits limits,
+      RouterConfig.Snapshot config,
+      Clock clock,
+      LongSupplier nanoClock,
+      @Nullable SnapshotDirectory directory) {
+    this.config = config;
+    this.clock = clock;
     this.recovery = new Recovery(nanoClock);
     this.index = new RunKvIndex(limits);
     this.directory = directory;
   }
 
   /**
-   * Takes the directory and begins to read the newest snapshot that can be used. If another router
-   * has the directory, such as the one that this one replaces, this one reads what is there all the
-   * same.
+   * Takes the directory. If another router has it, such as the one that this one replaces, this one
+   * reads what is there all the same. Nothing is read before {@link #readDirectory}, or a neighbour
+   * gives something newer to {@link #graft}.
    *
    * @param usual where to keep snapshots if the configuration does not say; null for nowhere. If
    *     that fails there are none; a configured directory must be there
    */
-  public static RestoredState begin(
+  public static RestoredState open(
       RouterConfig.Snapshot config,
       @Nullable Path usual,
       IndexLimits limits,
@@ -61,18 +84,22 @@ public final class RestoredState {
       LongSupplier nanoClock)
       throws IOException {
     SnapshotDirectory directory = config.enabled() ? open(config, usual) : null;
-    RestoredState state = new RestoredState(limits, nanoClock, directory);
-    if (directory == null || directory.snapshots().isEmpty()) {
-      state.goOn(null);
+    return new RestoredState(limits, config, clock, nanoClock, directory);
+  }
+
+  /** Begins to read the newest snapshot of the directory that can be used. */
+  public void readDirectory() {
+    SnapshotDirectory from = directory;
+    if (from == null || from.snapshots().isEmpty()) {
+      goOn(null);
     } else {
       IngestSnapshot.Bounds bounds =
           new IngestSnapshot.Bounds(
               maxBytes(config), Duration.ofMillis(config.maxAgeMs()), clock.instant());
-      Thread thread = new Thread(() -> state.read(directory, bounds), "warmpath-snapshot-reader");
+      Thread thread = new Thread(() -> read(from, bounds), "warmpath-snapshot-reader");
       thread.setDaemon(true);
       thread.start();
     }
-    return state;
   }
 
   private void read(SnapshotDirectory from, IngestSnapshot.Bounds bounds) {
@@ -115,6 +142,100 @@ public final class RestoredState {
     return directory;
   }
 
+  /**
+   * What becomes of a neighbour's snapshot; where none comes, the directory is read after all.
+   *
+   * @param ingest holds what it hears until {@link #engines} are there
+   * @param ended hears how it ended
+   */
+  public WarmStart.Graft graft(EventIngest ingest, Consumer<WarmStart.Outcome> ended) {
+    return new WarmStart.Graft() {
+      @Override
+      public int listening() {
+        List<EventIngest.Heard> heard = ingest.heard();
+        return heard.stream().allMatch(EventIngest.Heard::connected) ? heard.size() : 0;
+      }
+
+      @Override
+      public WarmStart.Fit judge(InputStream snapshot) throws IOException {
+        return fit(IngestSnapshot.readStreams(snapshot, neighbours()), ingest.heard());
+      }
+
+      @Override
+      public void take(InputStream snapshot) throws IOException {
+        goOn(IngestSnapshot.readFrom(snapshot, index, neighbours()));
+      }
+
+      @Override
+      public void ended(WarmStart.Outcome outcome) {
+        if (outcome != WarmStart.Outcome.SEEDED) {
+          readDirectory();
+        }
+        ended.accept(outcome);
+      }
+    };
+  }
+
+  /** It was written a moment ago, whatever its clock says. */
+  private IngestSnapshot.Bounds neighbours() {
+    return new IngestSnapshot.Bounds(
+        maxBytes(config), Duration.ofMillis(Long.MAX_VALUE), clock.instant());
+  }
+
+  private static WarmStart.Fit fit(IngestSnapshot snapshot, List<EventIngest.Heard> heard) {
+    Map<EngineId, Long> first = new HashMap<>();
+    heard.forEach(each -> first.put(each.id(), each.firstSequence()));
+    int gaps = 0;
+    long fittingBlocks = 0;
+    for (EngineSnapshot engine : snapshot.engines()) {
+      StreamSnapshot stream = engine.stream();
+      long held = first.getOrDefault(engine.identity().id(), -1L);
+      if (stream != null && held > stream.lastSequence()) { // the next number proves nothing
+        gaps++;
+      } else if (stream != null) {
+        fittingBlocks += engine.namedBlocks();
+      }
+    }
+    return new WarmStart.Fit(gaps, fittingBlocks);
+  }
+
+  /**
+   * What this process can give to a neighbour that starts.
+   *
+   * @param ready whether it is ready itself
+   */
+  public SeedDonor.Source source(
+      EventIngest ingest, BooleanSupplier ready, LongSupplier nanoClock) {
+    return new SeedDonor.Source() {
+      @Override
+      public SeedDonor.Stock stock() {
+        int exact = 0;
+        long blocks = 0;
+        for (EngineStatus engine : ingest.status()) {
+          exact += engine.trust() == Trust.EXACT ? 1 : 0;
+          blocks += namedBlocks(engine.slot());
+        }
+        return new SeedDonor.Stock(ready.getAsBoolean() && engines.isDone(), exact, blocks);
+      }
+
+      @Override
+      public long writeTo(OutputStream out) throws IOException {
+        Handover handover =
+            new Handover(nanoClock, TimeUnit.MILLISECONDS.toNanos(config.maxPauseMs()));
+        SnapshotKeeper.write(ingest, index, maxBytes(config), handover, out);
+        return handover.tookNanos();
+      }
+    };
+  }
+
+  private long namedBlocks(int slot) {
+    try {
+      return slot < 0 ? 0 : index.stats(slot).namedBlocks();
+    } catch (IllegalArgumentException e) {
+      return 0; // it left the fleet between two looks
+    }
+  }
+
   /** Begins to keep snapshots of what {@code ingest} writes; null if nothing is to be kept. */
   public @Nullable SnapshotKeeper keep(
       EventIngest ingest, RouterConfig.Snapshot config, LongSupplier nanoClock) {
@@ -146,7 +267,8 @@ public final class RestoredState {
     }
   }
 
-  static long maxBytes(RouterConfig.Snapshot config) {
+  /** Of a snapshot, wherever it comes from. */
+  public static long maxBytes(RouterConfig.Snapshot config) {
     return config.maxMb() * BYTES_PER_MB;
   }
 

@@ -9,6 +9,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -133,6 +134,15 @@ public final class SnapshotKeeper implements AutoCloseable {
     }
   }
 
+  /** Writes what is known now: the index's writer gives it to {@code handover} between batches. */
+  static void write(
+      EventIngest ingest, RunKvIndex index, long maxBytes, Handover handover, OutputStream out)
+      throws IOException {
+    boolean will =
+        ingest.whileStill(memory -> handover.fill(to -> memory.writeTo(to, index, maxBytes)));
+    handover.drainTo(out, will ? PATIENCE_NANOS : 0);
+  }
+
   /** Writes a snapshot, unless nothing is known, or not yet what the last one says. */
   private synchronized void save(long maxPauseNanos) {
     List<EngineStatus> engines = ingest.status();
@@ -145,12 +155,8 @@ public final class SnapshotKeeper implements AutoCloseable {
     boolean wasTaken = directory.isTaken();
     try {
       long bytes =
-          directory.replace(out -> {
-            boolean will =
-                ingest.whileStill(memory ->
-                    handover.fill(to -> memory.writeTo(to, index, RestoredState.maxBytes(config))));
-            handover.drainTo(out, will ? PATIENCE_NANOS : 0);
-          });
+          directory.replace(
+              out -> write(ingest, index, RestoredState.maxBytes(config), handover, out));
       status =
           status.written(
               nanoClock.getAsLong(),
