@@ -56,7 +56,7 @@ final class ClusterBench {
   private static final int FAMILIES = 200;
   private static final long FIRST_TOKEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
   private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(2);
-  private static final int WARM_UP_SECONDS = 5;
+  private static final int WARM_UP_SECONDS = 10;
   private static final int JOIN_SECONDS = 30;
 
   /** Of several turns. */

@@ -49,7 +49,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
    *   a client's row       Client.usedElsewhere
    *
    * A link may lose messages. So each router tells the digest of its rows every second; who has
-   * another one asks for all of them. Who was not heard for `expireNanos` is taken to be gone, with
+   * another one twice in a row, since one may only be late, asks for all of them. Who was not heard for `expireNanos` is taken to be gone, with
    * all that it had booked: if it was only cut off, it tells all again when it is back.
    *
    * Two locks: `ownLock` for what requests touch, never held for longer than a few of them take;
@@ -61,6 +61,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private static final long DIGEST_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+  /** What is only good to know waits so long for a booking that it can go with. */
+  private static final long LAZY_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
   /** So many gaps show that much was lost. */
   private static final int MOST_GAPS = 1_024;
@@ -151,6 +154,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     private long askedNanos;
     private boolean asked;
     private boolean inStep;
+    private boolean agrees;
 
     Told(RouterId id, long nowNanos) {
       this.id = id;
@@ -274,6 +278,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private volatile @Nullable Dispatcher dispatcher;
   private long digestNanos;
   private long lookNanos;
+  private long toldNanos;
 
   /**
    * @param expireNanos after so much silence a router is taken to be gone
@@ -394,9 +399,14 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       if (digests) {
         choices.keySet().removeIf(engine -> dispatcher().engine(engine) == null);
       }
-      changes = untold;
-      untold = new Rows();
       digest = own.digest();
+      changes = untold;
+      if (digests || isUrgent(changes) || now - toldNanos >= LAZY_NANOS) {
+        untold = new Rows();
+        toldNanos = now;
+      } else {
+        changes = new Rows();
+      }
     }
     if (!changes.isEmpty()) {
       ClusterMessage.write(changes, link::broadcast);
@@ -406,6 +416,15 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       expire(now);
     }
     dispatcher().tick();
+  }
+
+  /** Others choose by bookings, and who waits for a place anywhere waits for its news. */
+  private boolean isUrgent(Rows changes) {
+    boolean placesMatter = changes.ended.ranges() > 0 && dispatcher().anybodyWaits();
+    return placesMatter
+        || !changes.booked.isEmpty()
+        || !changes.settings.isEmpty()
+        || changes.queue.version() > 0;
   }
 
   private long settingsDigest() {
@@ -603,13 +622,16 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     synchronized (peersLock) {
       long now = nanoClock.getAsLong();
       Told peer = peer(from, now);
-      peer.inStep = peer.rows.digest() == digests[0];
-      if (!peer.inStep) {
+      boolean inStep = peer.rows.digest() == digests[0];
+      boolean agrees = settings.digest() == digests[1];
+      if (!inStep && !peer.inStep) {
         asks |= ClusterMessage.ROWS_WANTED;
       }
-      if (settings.digest() != digests[1]) {
+      if (!agrees && !peer.agrees) {
         asks |= ClusterMessage.SETTINGS_WANTED;
       }
+      peer.inStep = inStep;
+      peer.agrees = agrees;
       asks = asks(peer, asks, now);
     }
     ask(from, asks);

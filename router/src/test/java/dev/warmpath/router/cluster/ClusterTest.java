@@ -200,11 +200,11 @@ class ClusterTest {
     assertEquals(160, b.report(engine).state().load().queuedPrefillTokens());
     assertEquals(10, b.report(engine).state().expectedBlocks().expected());
     sent.firstToken();
-    pass(5);
+    pass(30);
     assertEquals(0, b.report(engine).state().load().queuedPrefillTokens());
     assertEquals(1, b.inFlight(engine));
     sent.finished(Outcome.COMPLETED);
-    pass(5);
+    pass(30);
     assertEquals(0, b.inFlight(engine));
     assertEquals(0, b.requests(engine));
   }
@@ -221,7 +221,7 @@ class ClusterTest {
       assertEquals(first.engine(), second.engine(), "family " + family);
       first.finished(Outcome.COMPLETED);
       second.finished(Outcome.COMPLETED);
-      pass(5);
+      pass(30);
     }
   }
 
@@ -251,7 +251,7 @@ class ClusterTest {
     pass(3_000);
     assertEquals(0, b.inFlight(engine));
     cutOff.clear();
-    pass(2_500);
+    pass(3_500);
     assertEquals(1, b.inFlight(engine), "it was only cut off, and tells all again");
   }
 
@@ -285,7 +285,7 @@ class ClusterTest {
     losing = false;
     assertNotEquals(0, lostMessages);
     assertEquals(0, b.requests("r0") + b.requests("r1") + b.requests("r2"));
-    pass(1_200);
+    pass(2_200);
     assertEquals(1, b.requests(second.engine()));
     assertEquals(1, b.requests("r0") + b.requests("r1") + b.requests("r2"));
     assertTrue(b.cluster.status().askedAgain() > 0);
@@ -395,7 +395,7 @@ class ClusterTest {
     Router a = router("a");
     Router b = router("b");
     a.cluster.made("resp_1", "r1", null);
-    pass(5);
+    pass(30);
     assertEquals(List.of("resp_1 r1 null"), b.responses);
   }
 

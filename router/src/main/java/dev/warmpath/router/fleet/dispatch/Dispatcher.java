@@ -194,6 +194,11 @@ public final class Dispatcher {
     waiting.elsewhere(count, longestMillis);
   }
 
+  /** Whether requests wait for a place here or at other routers. */
+  public boolean anybodyWaits() {
+    return waiting.anybody();
+  }
+
   /** Lets time pass: what other routers did not take in their time goes to who waits here. */
   public void tick() {
     waiting.drainDeferred();

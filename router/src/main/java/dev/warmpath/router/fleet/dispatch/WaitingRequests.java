@@ -103,6 +103,11 @@ final class WaitingRequests {
     longestElsewhereMillis = longestMillis;
   }
 
+  /** Whether one waits here or elsewhere. */
+  boolean anybody() {
+    return count.get() > 0 || elsewhere > 0;
+  }
+
   /** How long one of them has waited at most; 0 if none waits. */
   synchronized long longestMillis(long nowNanos) {
     long longest = 0;
