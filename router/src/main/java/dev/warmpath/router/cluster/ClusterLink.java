@@ -58,7 +58,8 @@ public interface ClusterLink extends AutoCloseable {
   static ClusterLink of(ClusterConfig config, RouterId self) {
     return switch (config.mode()) {
       case MESH -> new MeshLink(self, config, new PeerAddresses(config));
-      case REDIS, OFF -> throw new IllegalArgumentException("mode=" + config.mode());
+      case REDIS -> new RedisLink(self, config, System::nanoTime);
+      case OFF -> throw new IllegalArgumentException("mode=" + config.mode());
     };
   }
 

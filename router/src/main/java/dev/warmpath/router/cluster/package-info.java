@@ -9,7 +9,7 @@
  * theirs in {@code fleet.engine.EngineState}, where policies look anyway. {@code RouterRows} is
  * what is known of one router and how it is merged, {@code LastWriterMap} what operators said,
  * {@code ClusterMessage} the form on the wire. A {@code ClusterLink} brings messages to the others:
- * a mesh, or a Redis server.
+ * a mesh ({@code MeshLink}), or a Redis server ({@code RedisLink}).
  *
  * <p>{@code Neighbours} gives snapshots of the index: {@code SeedDonor} to routers that start,
  * which {@code WarmStart} is the other end of.

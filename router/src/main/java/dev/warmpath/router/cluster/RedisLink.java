@@ -1,0 +1,500 @@
+package dev.warmpath.router.cluster;
+
+import dev.warmpath.router.config.ClusterConfig;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.RedisClusterURIUtil;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.RedisPubSubListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Routers that meet at a Redis or Valkey server: each writes a row that expires and reads the
+ * others', and is sent messages through channels.
+ *
+ * <p>Thread-safe.
+ */
+final class RedisLink implements ClusterLink {
+
+  /*
+   *  broadcast, send ─ PUBLISH ─▶ channel of all, channel of one ─▶ received
+   *  thread warmpath-redis ─ each second ─▶ one script: writes our row, drops old ones, reads all
+   *                                         PUBLISH to our own channel, which must come back
+   *
+   * The rows are one sorted set, whose scores are when they expire, by the server's clock. Who
+   * comes and who leaves publishes that too, so that the others look at once.
+   *
+   * Lettuce does not connect again by itself (but for a Redis Cluster, whose connections it makes
+   * as they are needed, and only so): whatever fails, or does not come back through the
+   * subscription, ends both connections, and the thread begins anew with what the address means
+   * then. So a server that hangs, a subscription that is half open (github.com/redis/lettuce/issues/1428),
+   * a failover and a changed address are one case.
+   *
+   * What was given to Lettuce and is not acknowledged counts as waiting, and is bounded.
+   *
+   *  kind (1) | start (8) | length of the name (2) | name | message
+   */
+
+  private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
+
+  private static final byte MESSAGE = 0;
+  private static final byte NEWS = 1;
+  private static final byte ECHO = 2;
+
+  private static final int ROW_MILLIS = 3_000;
+  private static final int TICK_MILLIS = ROW_MILLIS / 3;
+
+  /** Who comes, leaves or speaks unknown makes us look, but not more often. */
+  private static final int SPACING_MILLIS = 50;
+
+  private static final int ANSWER_MILLIS = 1_500;
+  private static final int FIRST_RETRY_MILLIS = 200;
+  private static final int LAST_RETRY_MILLIS = 2_000;
+  private static final int LEAVE_MILLIS = 500;
+
+  /** Commands without an answer; PUBLISH is refused beyond. */
+  private static final int COMMANDS = 8_192;
+
+  private static final String ROWS =
+      """
+      local time = redis.call('TIME')
+      local now = time[1] * 1000 + math.floor(time[2] / 1000)
+      redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      redis.call('PEXPIRE', KEYS[1], 10 * ARGV[2])
+      return redis.call('ZRANGE', KEYS[1], 0, -1)
+      """;
+
+  private final RouterId self;
+  private final ClusterConfig config;
+  private final LongSupplier nanoClock;
+  private final long queueBytes;
+  private final byte[] ownRow;
+  private final byte[] rowsKey;
+  private final byte[] toAll;
+  private final Thread thread = new Thread(this::run, "warmpath-redis");
+  private final Semaphore wake = new Semaphore(0);
+
+  private final LongAdder sent = new LongAdder();
+  private final LongAdder received = new LongAdder();
+  private final LongAdder dropped = new LongAdder();
+  private final LongAdder refused = new LongAdder();
+  private final AtomicLong waiting = new AtomicLong();
+
+  private @Nullable Listener listener;
+  private volatile boolean closed;
+  private volatile @Nullable Session session;
+  private volatile Set<RouterId> others = Set.of();
+  private volatile long echoNanos;
+  private volatile String problem = "connecting to Redis";
+
+  RedisLink(RouterId self, ClusterConfig config, LongSupplier nanoClock) {
+    this.self = self;
+    this.config = config;
+    this.nanoClock = nanoClock;
+    this.queueBytes = config.queueKb() * 1024L;
+    this.ownRow = row(self);
+    this.rowsKey = bytes("warmpath:{" + config.name() + "}:routers");
+    this.toAll = bytes("warmpath:{" + config.name() + "}:all");
+    thread.setDaemon(true);
+  }
+
+  private byte[] channel(RouterId of) {
+    return bytes("warmpath:{" + config.name() + "}:to:" + of);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static byte[] row(RouterId id) {
+    byte[] name = bytes(id.name());
+    return ByteBuffer.allocate(Long.BYTES + Short.BYTES + name.length)
+        .putLong(id.start())
+        .putShort((short) name.length)
+        .put(name)
+        .array();
+  }
+
+  /** Reads what {@link #row} wrote; null if it did not. */
+  private static @Nullable RouterId id(ByteBuffer from) {
+    if (from.remaining() < Long.BYTES + Short.BYTES) {
+      return null;
+    }
+    long start = from.getLong();
+    int length = Short.toUnsignedInt(from.getShort());
+    if (length > from.remaining()) {
+      return null;
+    }
+    ByteBuffer name = from.slice().limit(length);
+    from.position(from.position() + length);
+    try {
+      return new RouterId(StandardCharsets.UTF_8.newDecoder().decode(name).toString(), start);
+    } catch (CharacterCodingException | IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  private byte[] frame(byte kind, byte[] message) {
+    return ByteBuffer.allocate(1 + ownRow.length + message.length)
+        .put(kind)
+        .put(ownRow)
+        .put(message)
+        .array();
+  }
+
+  @Override
+  public void begin(Listener to) {
+    listener = to;
+    thread.start();
+  }
+
+  @Override
+  public void broadcast(byte[] message) {
+    check(message);
+    if (!others.isEmpty()) {
+      publish(toAll, message);
+    }
+  }
+
+  @Override
+  public void send(RouterId to, byte[] message) {
+    check(message);
+    if (others.contains(to)) {
+      publish(channel(to), message);
+    } else {
+      dropped.increment();
+    }
+  }
+
+  private static void check(byte[] message) {
+    if (message.length == 0 || message.length > LONGEST_MESSAGE) {
+      throw new IllegalArgumentException("length=" + message.length);
+    }
+  }
+
+  private void publish(byte[] channel, byte[] message) {
+    Session open = session;
+    if (open == null) {
+      dropped.increment();
+      return;
+    }
+    if (waiting.addAndGet(message.length) > queueBytes) {
+      waiting.addAndGet(-message.length);
+      dropped.increment();
+      return;
+    }
+    byte[] frame = frame(MESSAGE, message);
+    try {
+      open.commands
+          .publish(channel, frame)
+          .whenComplete((receivers, failure) -> published(message.length, failure));
+      sent.add(frame.length);
+    } catch (RuntimeException e) {
+      published(message.length, e);
+    }
+  }
+
+  private void published(int length, @Nullable Throwable failure) {
+    waiting.addAndGet(-length);
+    if (failure != null) {
+      dropped.increment();
+    }
+  }
+
+  @Override
+  public Status status() {
+    String alone = others.isEmpty() ? "no other router has a row in Redis" : "";
+    return new Status(
+        sent.sum(),
+        received.sum(),
+        dropped.sum(),
+        refused.sum(),
+        waiting.get(),
+        problem.isEmpty() ? alone : problem);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    wake.release();
+    try {
+      thread.join(2 * ANSWER_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  // The thread
+
+  private void run() {
+    ClientResources resources =
+        DefaultClientResources.builder()
+            .ioThreadPoolSize(2)
+            .computationThreadPoolSize(2)
+            .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .build();
+    try {
+      int retryMillis = FIRST_RETRY_MILLIS;
+      while (!closed) {
+        boolean worked = follow(resources);
+        retryMillis = worked ? FIRST_RETRY_MILLIS : Math.min(2 * retryMillis, LAST_RETRY_MILLIS);
+        wake.drainPermits();
+        if (!closed) {
+          wake.tryAcquire(retryMillis, TimeUnit.MILLISECONDS);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      resources.shutdown(0, LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Until something fails; returns whether it worked before. */
+  private boolean follow(ClientResources resources) throws InterruptedException {
+    boolean worked = false;
+    Session open = new Session(resources);
+    try {
+      open.connect();
+      while (!closed) {
+        tick(open);
+        if (!worked) {
+          worked = true;
+          session = open;
+          say(problem.startsWith("connecting") ? "is connected" : "is reached again");
+          problem = "";
+          open.commands.publish(toAll, frame(NEWS, new byte[0]));
+        }
+        wake.tryAcquire(TICK_MILLIS, TimeUnit.MILLISECONDS);
+        wake.drainPermits();
+        if (!closed) {
+          TimeUnit.MILLISECONDS.sleep(SPACING_MILLIS);
+        }
+      }
+      leave(open);
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      failed(e);
+    } finally {
+      session = null;
+      open.close();
+      reach(Set.of());
+    }
+    return worked;
+  }
+
+  private void say(String what) {
+    LOG.info("cluster {}: Redis {}", config.name(), what);
+  }
+
+  private void failed(Exception e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    String text =
+        root instanceof TimeoutException ? "no answer" : String.valueOf(root.getMessage());
+    String why = "Redis at " + config.redisUrl() + ": " + text;
+    if (!closed && !why.equals(problem)) {
+      LOG.warn("cluster {}: {}; goes on alone", config.name(), why);
+    }
+    problem = why;
+  }
+
+  private void tick(Session open) throws Exception {
+    open.commands.publish(channel(self), frame(ECHO, new byte[0]));
+    List<byte[]> rows =
+        open.commands
+            .<List<byte[]>>eval(
+                ROWS,
+                ScriptOutputType.MULTI,
+                new byte[][] {rowsKey},
+                ownRow,
+                bytes(Integer.toString(ROW_MILLIS)))
+            .get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+    long silentNanos = nanoClock.getAsLong() - echoNanos;
+    if (open.isBroken || silentNanos > TimeUnit.MILLISECONDS.toNanos(ROW_MILLIS)) {
+      throw new IOException("nothing comes through the subscription");
+    }
+    Set<RouterId> found = new HashSet<>();
+    for (byte[] row : rows) {
+      RouterId id = id(ByteBuffer.wrap(row));
+      if (id != null && !id.equals(self)) {
+        found.add(id);
+      }
+    }
+    reach(found);
+  }
+
+  private void reach(Set<RouterId> now) {
+    Listener to = listener;
+    if (!now.equals(others) && to != null) {
+      others = Set.copyOf(now);
+      LOG.info("cluster {}: reaches {}", config.name(), new TreeSet<>(now));
+      to.reachable(others);
+    }
+  }
+
+  private void leave(Session open) throws Exception {
+    open.commands.zrem(rowsKey, ownRow);
+    open.commands.publish(toAll, frame(NEWS, new byte[0])).get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void take(byte[] frame) {
+    ByteBuffer from = ByteBuffer.wrap(frame);
+    byte kind = frame.length == 0 ? -1 : from.get();
+    RouterId sender = kind < 0 ? null : id(from);
+    if (sender == null || from.remaining() > LONGEST_MESSAGE) {
+      refused.increment();
+      return;
+    }
+    if (sender.equals(self)) {
+      echoNanos = nanoClock.getAsLong();
+      return;
+    }
+    received.add(frame.length);
+    Listener to = listener;
+    if (kind == NEWS || !others.contains(sender)) {
+      wake.release();
+    } else if (kind == MESSAGE && from.hasRemaining() && to != null) {
+      to.received(sender, Arrays.copyOfRange(frame, from.position(), frame.length));
+    } else {
+      refused.increment();
+    }
+  }
+
+  /** Two connections of one client, from a connect to a failure. */
+  private final class Session extends RedisPubSubAdapter<byte[], byte[]>
+      implements RedisConnectionStateListener, AutoCloseable {
+
+    private final AbstractRedisClient client;
+    private volatile boolean isBroken;
+
+    @SuppressWarnings("NullAway.Init") // by connect
+    private RedisClusterAsyncCommands<byte[], byte[]> commands;
+
+    Session(ClientResources resources) {
+      List<RedisURI> servers = servers();
+      if (servers.size() > 1) {
+        RedisClusterClient cluster = RedisClusterClient.create(resources, servers);
+        cluster.setOptions(options(ClusterClientOptions.builder()).build());
+        client = cluster;
+      } else {
+        RedisClient single = RedisClient.create(resources, servers.get(0));
+        single.setOptions(options(ClientOptions.builder()).build());
+        client = single;
+      }
+    }
+
+    private <B extends ClientOptions.Builder> B options(B builder) {
+      builder
+          .autoReconnect(builder instanceof ClusterClientOptions.Builder)
+          .replayFilter(command -> true) // none is sent again
+          .requestQueueSize(COMMANDS)
+          .protocolVersion(ProtocolVersion.RESP2)
+          .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+          .socketOptions(
+              SocketOptions.builder()
+                  .connectTimeout(Duration.ofMillis(ANSWER_MILLIS))
+                  .keepAlive(true)
+                  .tcpNoDelay(true)
+                  .build());
+      return builder;
+    }
+
+    void connect() {
+      StatefulRedisPubSubConnection<byte[], byte[]> subscription;
+      if (client instanceof RedisClusterClient cluster) {
+        subscription = cluster.connectPubSub(ByteArrayCodec.INSTANCE);
+        commands = cluster.connect(ByteArrayCodec.INSTANCE).async();
+      } else {
+        RedisClient single = (RedisClient) client;
+        subscription = single.connectPubSub(ByteArrayCodec.INSTANCE);
+        commands = single.connect(ByteArrayCodec.INSTANCE).async();
+      }
+      subscription.addListener((RedisConnectionStateListener) this);
+      subscription.addListener((RedisPubSubListener<byte[], byte[]>) this);
+      echoNanos = nanoClock.getAsLong();
+      subscription.sync().subscribe(toAll, channel(self));
+    }
+
+    @Override
+    public void message(byte[] channel, byte[] message) {
+      take(message);
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+      isBroken = true;
+      wake.release();
+    }
+
+    @Override
+    public void close() {
+      client.shutdown(0, LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** One, or those of a Redis Cluster. */
+  private List<RedisURI> servers() {
+    URI given = URI.create(String.valueOf(config.redisUrl()));
+    String authority = given.getRawAuthority();
+    int at = authority.lastIndexOf('@');
+    // Lettuce takes a user alone for a password.
+    String url = given.toString().replace(authority, authority.substring(at + 1));
+    String user =
+        at < 0 ? null : URLDecoder.decode(authority.substring(0, at), StandardCharsets.UTF_8);
+    boolean isCluster = authority.contains(",") && !given.getScheme().endsWith("-sentinel");
+    List<RedisURI> servers =
+        isCluster
+            ? RedisClusterURIUtil.toRedisURIs(URI.create(url))
+            : List.of(RedisURI.create(url));
+    String password = config.redisPassword();
+    for (RedisURI server : servers) {
+      server.setTimeout(Duration.ofMillis(ANSWER_MILLIS));
+      if (password != null) {
+        server.setCredentialsProvider(new StaticCredentialsProvider(user, password.toCharArray()));
+      }
+    }
+    return servers;
+  }
+}

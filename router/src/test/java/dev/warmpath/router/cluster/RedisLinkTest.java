@@ -1,0 +1,171 @@
+package dev.warmpath.router.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.config.ClusterConfig;
+import dev.warmpath.router.rig.Rig;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Routers that meet at a real Redis. */
+class RedisLinkTest extends ClusterLinkContract {
+
+  private RedisServer server;
+
+  @BeforeEach
+  void startServer() throws Exception {
+    server = new RedisServer();
+  }
+
+  @AfterEach
+  void stopServer() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  @Override
+  ClusterLink link(RouterId id) {
+    return at(id, server.url(), "");
+  }
+
+  private static RedisLink at(RouterId id, String url, String more) {
+    ClusterConfig config =
+        config("mode: redis, queue-kb: 2048, redis-url: '%s'%s".formatted(url, more));
+    return new RedisLink(id, config, System::nanoTime);
+  }
+
+  @Test
+  void whenRedisDiesRoutersGoOnAloneAndMeetAgainWhenItIsBack() throws Exception {
+    Node a = node("a").begin();
+    Node b = node("b").begin();
+    untilReached(a, "b");
+    untilReached(b, "a");
+    server.kill();
+    untilReached(a);
+    untilReached(b);
+    assertThat(a.link.status().problem()).contains(server.url());
+    a.broadcast("to nobody");
+    server.startAgain();
+    untilReached(a, "b");
+    untilReached(b, "a");
+    untilHeard(b, "a:again", () -> a.broadcast("again"));
+    untilHeard(a, "b:again", () -> b.send(a, "again"));
+    assertThat(a.link.status().problem()).isEmpty();
+  }
+
+  @Test
+  void aServerThatHangsIsToldAndNoMoreThanTheQueueWaits() throws Exception {
+    Node a = node("a").begin();
+    Node b = node("b").begin();
+    untilReached(a, "b");
+    server.signal("-STOP");
+    byte[] message = new byte[100_000];
+    for (int i = 0; i < 100; i++) {
+      a.link.broadcast(message);
+    }
+    assertThat(a.link.status().waitingBytes()).isLessThanOrEqualTo(2048 * 1024);
+    assertThat(a.link.status().droppedMessages()).isGreaterThanOrEqualTo(50);
+    untilReached(a);
+    assertThat(a.link.status().problem()).contains(server.url());
+    server.signal("-CONT");
+    untilReached(a, "b");
+    untilReached(b, "a");
+    assertThat(a.link.status().waitingBytes()).isZero();
+    untilHeard(b, "a:again", () -> a.broadcast("again"));
+  }
+
+  @Test
+  void aSubscriptionThatTheServerEndsIsMadeAnew() throws Exception {
+    Node a = node("a").begin();
+    Node b = node("b").begin();
+    untilReached(a, "b");
+    untilReached(b, "a");
+    int before = b.views.size();
+    server.ask("CLIENT KILL TYPE pubsub");
+    Rig.until(() -> b.views.size() >= before + 2 && b.reached().contains("a"));
+    untilReached(a, "b");
+    untilHeard(b, "a:again", () -> a.broadcast("again"));
+  }
+
+  @Test
+  void aRouterThatIsGoneWithoutAWordLeavesWhenItsRowExpires() throws Exception {
+    Node a = node("a").begin();
+    // A row as a router writes it that then dies: its start, the length of its name, its name.
+    String row = "\"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07\\x00\\x01z\"";
+    Rig.until(() -> a.link.status().problem().startsWith("no other router"));
+    String now = server.ask("EVAL \"return redis.call('TIME')[1]\" 0").split("\r\n")[1];
+    server.ask("ZADD warmpath:{warmpath}:routers " + (Long.parseLong(now) + 4) * 1000 + " " + row);
+    untilReached(a, "z");
+    untilReached(a);
+  }
+
+  @Test
+  void aPasswordAndAUserAreGivenApartFromTheUrl() throws Exception {
+    server.ask("ACL SETUSER router on >hush ~warmpath:* &warmpath:* +@all");
+    server.ask("ACL SETUSER default off");
+    String url = "redis://router@127.0.0.1:" + server.port;
+    RouterId one = new RouterId("a", 1);
+    RouterId two = new RouterId("b", 2);
+    RouterId three = new RouterId("c", 3);
+    Node a = adopt(new Node(one, at(one, url, ", redis-password: hush"))).begin();
+    Node b = adopt(new Node(two, at(two, url, ", redis-password: hush"))).begin();
+    Node c = adopt(new Node(three, at(three, url, ", redis-password: wrong"))).begin();
+    untilReached(a, "b");
+    untilReached(b, "a");
+    Rig.until(() -> c.link.status().problem().contains("WRONGPASS"));
+    assertThat(c.views).isEmpty();
+  }
+
+  @Test
+  void clustersOfOtherNamesDoNotMeet() throws Exception {
+    Node a = node("a").begin();
+    RouterId id = new RouterId("x", 1);
+    Node x = adopt(new Node(id, at(id, server.url(), ", name: other"))).begin();
+    Node b = node("b").begin();
+    untilReached(a, "b");
+    Rig.until(() -> x.link.status().problem().startsWith("no other router"));
+    untilHeard(b, "a:one", () -> a.broadcast("one"));
+    assertThat(x.received).isEmpty();
+    assertThat(x.views).isEmpty();
+  }
+
+  @Test
+  void aRedisClusterIsNamedBySeveralAddresses() throws Exception {
+    try (RedisServer cluster = new RedisServer("--cluster-enabled", "yes")) {
+      assertThat(cluster.ask("CLUSTER ADDSLOTSRANGE 0 16383")).startsWith("+OK");
+      Rig.until(() -> {
+        try {
+          return cluster.ask("CLUSTER INFO").contains("cluster_state:ok");
+        } catch (IOException e) {
+          return false;
+        }
+      });
+      String url = "redis://127.0.0.1:%d,127.0.0.1:%<d".formatted(cluster.port);
+      RouterId one = new RouterId("a", 1);
+      RouterId two = new RouterId("b", 2);
+      Node a = adopt(new Node(one, at(one, url, ""))).begin();
+      Node b = adopt(new Node(two, at(two, url, ""))).begin();
+      untilReached(a, "b");
+      untilReached(b, "a");
+      untilHeard(b, "a:sharded", () -> a.broadcast("sharded"));
+      cluster.kill();
+      untilReached(a);
+    }
+  }
+
+  @Test
+  void aSentinelTellsWhichServerItIs() throws Exception {
+    try (RedisServer sentinel = RedisServer.sentinelOf(server)) {
+      String url = "redis-sentinel://127.0.0.1:%d#main".formatted(sentinel.port);
+      RouterId one = new RouterId("a", 1);
+      Node a = adopt(new Node(one, at(one, url, ""))).begin();
+      Node b = node("b").begin();
+      untilReached(a, "b");
+      untilReached(b, "a");
+      untilHeard(b, "a:found", () -> a.broadcast("found"));
+    }
+  }
+}
