@@ -3,6 +3,7 @@ package dev.warmpath.router;
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.cluster.ClusterLink;
+import dev.warmpath.router.cluster.Neighbours;
 import dev.warmpath.router.cluster.RouterId;
 import dev.warmpath.router.config.ClusterConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -10,9 +11,13 @@ import dev.warmpath.router.proxy.StoredResponses;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,12 +30,17 @@ import org.slf4j.LoggerFactory;
 final class ClusterProcess implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterProcess.class);
+  private static final int FILE_THREADS = 3;
+  private static final int IDLE_SECONDS = 5;
 
   private final Cluster cluster;
   private final ClusterHost host;
   private final StoredResponses responses;
   private final int deltaMs;
   private final ScheduledExecutorService time;
+  private final ClusterLink link;
+  private final ExecutorService files;
+  private volatile @Nullable Neighbours neighbours;
 
   private ClusterProcess(
       RouterConfig config,
@@ -42,20 +52,33 @@ final class ClusterProcess implements AutoCloseable {
     this.responses = responses;
     this.host = new ClusterHost(responses, keys);
     this.deltaMs = settings.deltaMs();
+    this.link = ClusterLink.of(settings, self);
     this.cluster =
         new Cluster(
             self,
-            ClusterLink.of(settings, self),
+            link,
             TimeUnit.MILLISECONDS.toNanos(settings.expireMs()),
             environment.nanoClock(),
             environment.clock()::millis,
             host);
     this.time =
-        Executors.newSingleThreadScheduledExecutor(work -> {
-          Thread thread = new Thread(work, "warmpath-cluster");
-          thread.setDaemon(true);
-          return thread;
-        });
+        Executors.newSingleThreadScheduledExecutor(work -> thread("warmpath-cluster", work));
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            FILE_THREADS,
+            FILE_THREADS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), // one fetch, and as many as the donor serves
+            work -> thread("warmpath-cluster-snapshots", work));
+    threads.allowCoreThreadTimeOut(true);
+    this.files = threads;
+  }
+
+  private static Thread thread(String name, Runnable work) {
+    Thread thread = new Thread(work, name);
+    thread.setDaemon(true);
+    return thread;
   }
 
   /** Null if the router is to be alone. */
@@ -85,12 +108,18 @@ final class ClusterProcess implements AutoCloseable {
     return cluster;
   }
 
-  /** Joins the others; all that they may change is there. */
-  void begin(Core core) {
+  /**
+   * Joins the others; all that they may change is there.
+   *
+   * @param ready whether this router is ready
+   */
+  void begin(Core core, BooleanSupplier ready) {
     host.changes(core.membership());
     core.onFleetChange(host::fleetChanged);
     responses.tell(cluster::made);
-    cluster.begin(core.dispatcher());
+    Neighbours snapshots = core.meetNeighbours(link::send, ready, files);
+    neighbours = snapshots;
+    cluster.begin(core.dispatcher(), snapshots);
     time.scheduleWithFixedDelay(this::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
   }
 
@@ -114,6 +143,11 @@ final class ClusterProcess implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     cluster.close();
+    Neighbours snapshots = neighbours;
+    if (snapshots != null) {
+      snapshots.close();
+    }
+    files.shutdownNow();
     host.close();
   }
 }

@@ -9,6 +9,7 @@ import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.cluster.Neighbours;
 import dev.warmpath.router.cluster.RouterId;
 import dev.warmpath.router.cluster.WarmStart;
+import dev.warmpath.router.config.ClusterConfig;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -174,9 +175,8 @@ final class Core implements AutoCloseable {
   }
 
   /** How long to wait for a neighbour's snapshot; 0 if there are no neighbours. */
-  @SuppressWarnings("unused") // until its section is read
   private static int seedWaitMs(RouterConfig config) {
-    return 0;
+    return config.cluster().mode() == ClusterConfig.Mode.OFF ? 0 : config.cluster().seedWaitMs();
   }
 
   /**

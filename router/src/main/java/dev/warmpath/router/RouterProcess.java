@@ -130,7 +130,7 @@ public final class RouterProcess implements AutoCloseable {
     metrics.add(to -> collect(to, security));
     try {
       if (cluster != null) {
-        cluster.begin(core);
+        cluster.begin(core, () -> lifecycle.stage() == Lifecycle.Stage.OPEN);
       }
       deploy(environment);
     } catch (StartException e) {

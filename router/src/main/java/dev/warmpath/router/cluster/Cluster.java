@@ -276,6 +276,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private long malformed;
 
   private volatile @Nullable Dispatcher dispatcher;
+  private volatile @Nullable Neighbours neighbours;
   private long digestNanos;
   private long lookNanos;
   private long toldNanos;
@@ -306,6 +307,12 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   public void begin(Dispatcher counted) {
     dispatcher = counted;
     link.begin(this);
+  }
+
+  /** The same, and hands over who is reachable and what is about snapshots. */
+  public void begin(Dispatcher counted, Neighbours snapshots) {
+    neighbours = snapshots;
+    begin(counted);
   }
 
   /** Whether {@link #begin} was called. */
@@ -381,6 +388,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     boolean digests = now - digestNanos >= DIGEST_NANOS;
     List<EngineRow> engines = looks ? changedEngines(now) : List.of();
     List<ClientRow> clients = looks ? changedClients() : List.of();
+    if (looks && neighbours != null) {
+      neighbours.tick();
+    }
     lookNanos = looks ? now : lookNanos;
     digestNanos = digests ? now : digestNanos;
     Rows changes;
@@ -522,6 +532,10 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       }
       reachable = Set.copyOf(others);
     }
+    Neighbours snapshots = neighbours;
+    if (snapshots != null) {
+      snapshots.reachable(others);
+    }
     for (RouterId other : come) {
       LOG.info("router {} can be reached", other.name());
       link.send(
@@ -532,6 +546,15 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   @Override
   public void received(RouterId from, byte[] message) {
+    Neighbours snapshots = neighbours;
+    if (message.length > 0
+        && message[0] >= Neighbours.FIRST_KIND
+        && message[0] <= Neighbours.LAST_KIND) {
+      if (snapshots != null) {
+        snapshots.received(from, message);
+      }
+      return;
+    }
     try {
       if (message.length < 2 || message[1] != ClusterMessage.VERSION) {
         throw new ClusterMessage.MalformedException(
