@@ -459,7 +459,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     for (Booking booking : untoldBookings) {
       RouterRows.Live live = own.live(booking.id());
       if (live != null) {
-        untold.booked.add(new Rows.Booked(booking, (nowNanos - live.bornNanos) / 1_000));
+        long nanos = Math.max(0, nowNanos - live.bornNanos); // it may be born since the tick began
+        untold.booked.add(new Rows.Booked(booking, nanos / 1_000));
       }
     }
     untoldBookings.clear();
@@ -676,11 +677,15 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
   }
 
+  /** With a digest behind it, so that who has asked need not wait for the next to be in step. */
   private void tellAll(RouterId whom, int what) {
     Rows rows = new Rows();
-    if ((what & ClusterMessage.ROWS_WANTED) != 0) {
+    long digest = 0;
+    boolean wantsRows = (what & ClusterMessage.ROWS_WANTED) != 0;
+    if (wantsRows) {
       synchronized (ownLock) {
         rows = own.whole(nanoClock.getAsLong());
+        digest = own.digest();
       }
     }
     if ((what & ClusterMessage.SETTINGS_WANTED) != 0) {
@@ -690,6 +695,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       }
     }
     ClusterMessage.write(rows, message -> link.send(whom, message));
+    if (wantsRows) {
+      link.send(whom, ClusterMessage.digest(digest, settingsDigest()));
+    }
   }
 
   private void expire(long nowNanos) {

@@ -210,6 +210,39 @@ class ClusterTest {
   }
 
   @Test
+  void requestThatIsSentWhileATickRunsIsTold() {
+    Router a = router("a");
+    Router b = router("b");
+    nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));
+    Assignment sent = a.send(prompt(160, 1));
+    nanos.addAndGet(-TimeUnit.MICROSECONDS.toNanos(300)); // as the tick had read the clock before
+    a.cluster.tick();
+    deliver();
+    assertEquals(0, b.cluster.status().malformed());
+    assertEquals(1, b.inFlight(sent.engine()));
+  }
+
+  @Test
+  void whoIsReachableAgainIsInStepAtOnce() {
+    Router a = router("a");
+    Router b = router("b");
+    a.send(prompt(160, 1));
+    b.send(prompt(160, 2));
+    pass(5);
+    cutOff.add(a.id);
+    a.send(prompt(160, 3));
+    pass(TimeUnit.NANOSECONDS.toMillis(2 * EXPIRE_NANOS));
+    assertEquals(List.of(), b.cluster.status().peers());
+    cutOff.clear();
+    a.cluster.reachable(Set.of(b.id));
+    b.cluster.reachable(Set.of(a.id));
+    deliver();
+    assertTrue(a.cluster.status().peers().get(0).inStep());
+    assertTrue(b.cluster.status().peers().get(0).inStep());
+    assertEquals(2, b.cluster.status().peers().get(0).bookings());
+  }
+
+  @Test
   void nextRouterSendsTheSamePromptWhereTheFirstDid() {
     Router a = router("a");
     Router b = router("b");
