@@ -141,8 +141,22 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
+  /** Takes the processor from it until {@link #resume}; its connections stay. */
+  public void suspend() {
+    signal("STOP", process.pid());
+  }
+
+  /** Lets it go on. */
+  public void resume() {
+    signal("CONT", process.pid());
+  }
+
   private void signalGroup(String signal) {
-    String command = "kill -s %s -- -%d".formatted(signal, process.pid());
+    signal(signal, -process.pid());
+  }
+
+  private static void signal(String signal, long to) {
+    String command = "kill -s %s -- %d".formatted(signal, to);
     try {
       new ProcessBuilder("sh", "-c", command).redirectErrorStream(true).start().waitFor();
     } catch (IOException e) {
