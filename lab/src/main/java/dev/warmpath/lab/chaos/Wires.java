@@ -112,7 +112,8 @@ final class Wires implements AutoCloseable {
     return port.getLocalPort();
   }
 
-  private void connect(Socket socket, int targetPort, int to, @Nullable Integer known) throws IOException {
+  private void connect(Socket socket, int targetPort, int to, @Nullable Integer known)
+      throws IOException {
     try (socket;
         Socket target = new Socket()) {
       open.add(target);
