@@ -20,6 +20,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- else -}}{{ .Values.serviceAccount.name | default "default" }}{{- end -}}
 {{- end -}}
 
+{{/* Their headless Service and its Secret. */}}
+{{- define "warmpath.routers" -}}
+{{ include "warmpath.name" . | trunc 55 | trimSuffix "-" }}-routers
+{{- end -}}
+
 {{/* Whether the routers know of each other. */}}
 {{- define "warmpath.clustered" -}}
 {{- if and .Values.cluster.enabled (gt (int .Values.replicas) 1) (eq .Values.mode "standalone") (not .Values.config.cluster) -}}true{{- end -}}
@@ -65,7 +70,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if .cluster -}}{{- $_ := set $cluster "redis-password-file" (printf "%s/cluster/redis-password" $at) -}}{{- end -}}
 {{- else -}}
 {{- $_ := set $cluster "mode" "mesh" -}}
-{{- $_ := set $cluster "dns" (printf "%s-routers.%s.svc" (include "warmpath.name" $) $.Release.Namespace) -}}
+{{- $_ := set $cluster "dns" (printf "%s.%s.svc" (include "warmpath.routers" $) $.Release.Namespace) -}}
 {{- $_ := set $cluster "port" (int $.Values.cluster.port) -}}
 {{- $_ := set $cluster "secret-file" (printf "%s/cluster/cluster-secret" $at) -}}
 {{- end -}}
@@ -140,6 +145,6 @@ volumeMounts:
 {{- end }}
 {{- end }}
 {{- if include "warmpath.makesSecret" . }}
-- {name: warmpath-cluster, secret: {secretName: {{ include "warmpath.name" . }}-routers}}
+- {name: warmpath-cluster, secret: {secretName: {{ include "warmpath.routers" . }}}}
 {{- end }}
 {{- end -}}

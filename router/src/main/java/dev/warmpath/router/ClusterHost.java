@@ -8,11 +8,12 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.members.FleetChange;
+import dev.warmpath.router.members.Member;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.proxy.StoredResponses;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -30,14 +31,22 @@ import org.slf4j.LoggerFactory;
 final class ClusterHost implements Cluster.Host, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterHost.class);
+
+  /** Those used last are told to a router that starts. */
+  private static final int MOST_RESPONSES = 1 << 14;
+
   private static final String DRAIN = Cluster.drainSetting("");
   private static final String REPLICA = Cluster.replicaSetting("");
 
   private final StoredResponses responses;
   private final @Nullable ApiKeys keys;
-  private final Set<String> drained = ConcurrentHashMap.newKeySet();
   private final ThreadPoolExecutor changes;
+
+  /** What was added here for other routers, by name. */
+  private final Map<String, String> added = new ConcurrentHashMap<>();
+
   private volatile @Nullable Membership membership;
+  private volatile @Nullable Cluster cluster;
 
   /**
    * @param keys null without keys
@@ -61,7 +70,8 @@ final class ClusterHost implements Cluster.Host, AutoCloseable {
   }
 
   /** From now on operators' changes are made to this fleet. */
-  void changes(Membership fleet) {
+  void changes(Membership fleet, Cluster told) {
+    cluster = told;
     membership = fleet;
   }
 
@@ -72,7 +82,8 @@ final class ClusterHost implements Cluster.Host, AutoCloseable {
 
   @Override
   public Collection<ResponseRow> responses() {
-    return responses.all(ResponseRow::new);
+    List<ResponseRow> all = responses.all(ResponseRow::new);
+    return all.subList(Math.max(0, all.size() - MOST_RESPONSES), all.size());
   }
 
   @Override
@@ -81,20 +92,39 @@ final class ClusterHost implements Cluster.Host, AutoCloseable {
   }
 
   @Override
-  public void setting(String name, @Nullable String value) {
-    Membership fleet = membership;
-    if (fleet != null) {
-      changes.execute(() -> {
-        try {
-          apply(fleet, name, value);
-        } catch (RuntimeException e) {
-          LOG.error("what an operator told another router cannot be done here: {}", name, e);
-        }
-      });
+  public void setting(String name) {
+    change(() -> apply(name));
+  }
+
+  /**
+   * The fleet has changed, or time has passed: a replica that came may be one that is drained, and
+   * one that could not be added may be possible now.
+   */
+  void fleetChanged() {
+    Cluster told = cluster;
+    if (told != null && !told.settings().isEmpty()) {
+      change(() -> told.settings().keySet().forEach(this::apply));
     }
   }
 
-  private void apply(Membership fleet, String name, @Nullable String value) {
+  private void change(Runnable work) {
+    changes.execute(() -> {
+      try {
+        work.run();
+      } catch (RuntimeException e) {
+        LOG.error("what an operator told another router cannot be done here", e);
+      }
+    });
+  }
+
+  /** Does what holds now, whatever was said in between. */
+  private void apply(String name) {
+    Membership fleet = membership;
+    Cluster told = cluster;
+    if (fleet == null || told == null) {
+      return;
+    }
+    String value = told.setting(name);
     if (name.startsWith(DRAIN)) {
       drain(fleet, name.substring(DRAIN.length()), value != null);
     } else if (name.startsWith(REPLICA)) {
@@ -104,41 +134,44 @@ final class ClusterHost implements Cluster.Host, AutoCloseable {
     }
   }
 
-  private void drain(Membership fleet, String replica, boolean drains) {
-    if (drains) {
-      drained.add(replica);
+  private static @Nullable Member member(Membership fleet, String name) {
+    return fleet.members().stream()
+        .filter(member -> member.config().name().equals(name))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static void drain(Membership fleet, String replica, boolean drains) {
+    Member member = member(fleet, replica);
+    if (member != null && drains && !member.drained()) {
       fleet.drain(replica);
-    } else {
-      drained.remove(replica);
+    } else if (member != null && !drains && member.drained()) {
       fleet.resume(replica);
     }
   }
 
-  private static void replica(Membership fleet, String name, @Nullable String text) {
+  private void replica(Membership fleet, String name, @Nullable String text) {
+    Member member = member(fleet, name);
+    boolean isOperators = member != null && member.source().equals(Membership.ADMIN);
     if (text == null) {
-      fleet.drop(Membership.ADMIN, name);
+      if (isOperators && !member.leaving()) {
+        fleet.drop(Membership.ADMIN, name);
+      }
       return;
     }
     try {
       ReplicaConfig replica = ConfigTree.replica(text, "another router");
+      if (isOperators && !member.leaving() && text.equals(added.get(name))) {
+        return;
+      }
       FleetChange change = fleet.put(Membership.ADMIN, replica);
+      added.put(name, text);
       change.refused().stream()
           .filter(refused -> refused.replica().equals(name))
           .forEach(refused ->
               LOG.warn("replica {}, added at another router: {}", name, refused.reason()));
     } catch (ConfigException e) {
       LOG.warn("replica {}, added at another router: {}", name, String.join("; ", e.problems()));
-    }
-  }
-
-  /** The fleet has changed: a replica that comes may be one that was drained elsewhere. */
-  void fleetChanged(List<ReplicaConfig> replicas) {
-    Membership fleet = membership;
-    if (fleet != null && !drained.isEmpty()) {
-      replicas.stream()
-          .map(ReplicaConfig::name)
-          .filter(drained::contains)
-          .forEach(name -> changes.execute(() -> fleet.drain(name)));
     }
   }
 

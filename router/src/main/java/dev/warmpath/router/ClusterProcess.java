@@ -17,6 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +34,12 @@ final class ClusterProcess implements AutoCloseable {
   private static final int FILE_THREADS = 3;
   private static final int IDLE_SECONDS = 5;
 
+  /** For the last that the others are told. */
+  private static final int SENT_MILLIS = 300;
+
+  /** What could not be done before is tried so often. */
+  private static final int AGAIN_SECONDS = 60;
+
   private final Cluster cluster;
   private final ClusterHost host;
   private final StoredResponses responses;
@@ -41,6 +48,7 @@ final class ClusterProcess implements AutoCloseable {
   private final ClusterLink link;
   private final ExecutorService files;
   private volatile @Nullable Neighbours neighbours;
+  private volatile Runnable seed = () -> {};
 
   private ClusterProcess(
       RouterConfig config,
@@ -114,20 +122,32 @@ final class ClusterProcess implements AutoCloseable {
    * @param ready whether this router is ready
    */
   void begin(Core core, BooleanSupplier ready) {
-    host.changes(core.membership());
-    core.onFleetChange(host::fleetChanged);
+    host.changes(core.membership(), cluster);
+    core.onFleetChange(replicas -> host.fleetChanged());
     responses.tell(cluster::made);
+    seed = core::awaitProof;
     Neighbours snapshots = core.meetNeighbours(link::send, ready, files);
     neighbours = snapshots;
     cluster.begin(core.dispatcher(), snapshots);
-    time.scheduleWithFixedDelay(this::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
+    var again =
+        time.scheduleWithFixedDelay(
+            host::fleetChanged, AGAIN_SECONDS, AGAIN_SECONDS, TimeUnit.SECONDS);
+    var unused = time.scheduleWithFixedDelay(this::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
   }
 
   private void tick() {
     try {
       cluster.tick();
+      seed.run();
     } catch (RuntimeException | Error e) {
       LOG.error("a bug in what is told to other routers", e);
+    }
+  }
+
+  private void awaitSent() {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SENT_MILLIS);
+    while (link.status().waitingBytes() > 0 && System.nanoTime() - deadline < 0) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
     }
   }
 
@@ -137,7 +157,8 @@ final class ClusterProcess implements AutoCloseable {
     time.shutdown();
     try {
       if (time.awaitTermination(1, TimeUnit.SECONDS) && cluster.hasBegun()) {
-        tick();
+        cluster.tellLast();
+        awaitSent();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -2,6 +2,7 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
@@ -64,6 +65,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Core implements AutoCloseable {
 
+  private static final long PROOF_NANOS = TimeUnit.SECONDS.toNanos(5);
+
   private final RouterConfig config;
   private final @Nullable Cluster cluster;
   private final MemoryBudget budget;
@@ -93,6 +96,8 @@ final class Core implements AutoCloseable {
   private volatile Consumer<List<ReplicaConfig>> fleetListener = replicas -> {};
   private final CompletableFuture<WarmStart.Outcome> seeded = new CompletableFuture<>();
   private volatile @Nullable Neighbours neighbours;
+  private volatile WarmStart.@Nullable Outcome grafted;
+  private volatile long seedProofNanos;
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
@@ -195,11 +200,35 @@ final class Core implements AutoCloseable {
         new Neighbours(
             new Neighbours.Environment(send, work, nanoClock, folder),
             restored.source(ingest, ready, nanoClock),
-            restored.graft(ingest, seeded::complete),
+            restored.graft(ingest, this::seedEnded),
             RestoredState.maxBytes(config.snapshot()),
             seedWaitMs(config));
     neighbours = all;
     return all;
+  }
+
+  private void seedEnded(WarmStart.Outcome outcome) {
+    seedProofNanos = nanoClock.getAsLong();
+    grafted = outcome;
+    awaitProof();
+  }
+
+  /**
+   * Lets time pass: a seed counts when what the engines say since has proven it, or has had the
+   * time to.
+   */
+  void awaitProof() {
+    WarmStart.Outcome outcome = grafted;
+    if (outcome == null || seeded.isDone()) {
+      return;
+    }
+    Recovery.Report report = restored.recovery().report();
+    boolean isProven = report.begun() && report.over();
+    if (outcome != WarmStart.Outcome.SEEDED
+        || isProven
+        || nanoClock.getAsLong() - seedProofNanos > PROOF_NANOS) {
+      seeded.complete(outcome);
+    }
   }
 
   /** How the start from a neighbour stands; null if there are none. */

@@ -167,7 +167,9 @@ final class ClusterBench {
       if (!alone) {
         int deltaMs = config(number, peers).deltaMs();
         cluster.get(0).begin(dispatcher);
-        time.scheduleWithFixedDelay(cluster.get(0)::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
+        var unused =
+            time.scheduleWithFixedDelay(
+                cluster.get(0)::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
       }
     }
 

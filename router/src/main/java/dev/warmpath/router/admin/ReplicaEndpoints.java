@@ -174,6 +174,7 @@ final class ReplicaEndpoints {
     if (member.source().equals(Membership.ADMIN)) {
       FleetChange change = membership.drop(Membership.ADMIN, member.config().name());
       tell(Cluster.replicaSetting(member.config().name()), null);
+      tell(Cluster.drainSetting(member.config().name()), null);
       return Reply.ok(changed(change));
     }
     return Reply.failed(

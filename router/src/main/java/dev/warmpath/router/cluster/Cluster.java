@@ -19,6 +19,7 @@ import dev.warmpath.router.metrics.MetricValues;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -53,8 +54,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
    * all that it had booked: if it was only cut off, it tells all again when it is back.
    *
    * Two locks: `ownLock` for what requests touch, never held for longer than a few of them take;
-   * `peersLock` for what others tell. The second may take the first or an engine's, never the
-   * other way round.
+   * `peersLock` for what others tell. Whoever holds `peersLock` may take `ownLock` or an engine's;
+   * whoever holds `ownLock` takes none: requests come to it with locks of the dispatcher's.
    */
 
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
@@ -73,9 +74,6 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   /** Responses that wait to be told; more are not told. */
   private static final int MOST_RESPONSES = 1 << 14;
-
-  /** For so long after a router was first heard what its clients had used is the past. */
-  private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** The setting that says whether a replica is drained. */
   public static String drainSetting(String replica) {
@@ -101,8 +99,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       return List.of();
     }
 
-    /** An operator has told another router so; null: that it holds no longer. */
-    default void setting(String name, @Nullable String value) {}
+    /** An operator has told another router so: {@link Cluster#setting} says what holds now. */
+    default void setting(String name) {}
 
     /** The clients with rates. */
     default Collection<Client> clients() {
@@ -149,7 +147,6 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private final class Told implements RouterRows.Changes {
     private final RouterId id;
     private final RouterRows rows = new RouterRows();
-    private final long firstNanos;
     private long heardNanos;
     private long askedNanos;
     private boolean asked;
@@ -158,7 +155,6 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
     Told(RouterId id, long nowNanos) {
       this.id = id;
-      this.firstNanos = nowNanos;
       this.heardNanos = nowNanos;
     }
 
@@ -204,19 +200,23 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
 
     @Override
-    public void engine(EngineRow row) {
+    public void engine(EngineRow row, @Nullable EngineRow before) {
       EngineState engine = dispatcher().engine(row.engine());
-      if (engine != null) {
-        engine.seenElsewhere(
-            row.speed(), TimeUnit.MILLISECONDS.toNanos(row.ejectedMillis()), nanoClock.getAsLong());
+      if (engine == null) {
+        return;
+      }
+      engine.seenElsewhere(
+          row.speed(), TimeUnit.MILLISECONDS.toNanos(row.ejectedMillis()), nanoClock.getAsLong());
+      if (before != null && before.ejectedMillis() > 0 && row.ejectedMillis() == 0) {
+        engine.answeredElsewhere();
       }
     }
 
     @Override
     public void client(ClientRow row, @Nullable ClientRow before) {
       long now = nanoClock.getAsLong();
-      if (before == null && now - firstNanos < FIRST_NANOS) {
-        return; // what it had used before it was heard of is long past
+      if (before == null && row.version() > 1) {
+        return; // what it had used before it was heard of is past
       }
       for (Client client : host.clients()) {
         if (client.name().equals(row.client())) {
@@ -231,7 +231,13 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     /** Engines may have come of which it told before. */
     void applyLate() {
       for (RouterRows.Live live : rows.live()) {
-        if (live.booking != null && live.reservation == null) {
+        Booking booking = live.booking;
+        if (booking != null && live.engine != dispatcher().engine(booking.engine())) {
+          if (live.reservation != null) { // another has its engine's name now
+            ended(live, live.prefilled);
+            live.engine = null;
+            live.reservation = null;
+          }
           apply(live, false);
         }
       }
@@ -370,6 +376,28 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
   }
 
+  /** What an operator said of this, here or elsewhere; null if nothing holds. */
+  public @Nullable String setting(String name) {
+    synchronized (peersLock) {
+      LastWriterMap.Entry entry = settings.get(name);
+      return entry == null ? null : entry.value();
+    }
+  }
+
+  /** All that holds of what operators said, by name. */
+  public Map<String, String> settings() {
+    Map<String, String> all = new TreeMap<>();
+    synchronized (peersLock) {
+      for (LastWriterMap.Entry entry : settings.entries()) {
+        String value = entry.value();
+        if (value != null) {
+          all.put(entry.name(), value);
+        }
+      }
+    }
+    return all;
+  }
+
   /** An operator said so here; null: that it holds no longer. */
   public void set(String name, @Nullable String value) {
     LastWriterMap.Entry entry;
@@ -391,6 +419,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     if (looks && neighbours != null) {
       neighbours.tick();
     }
+    Set<String> names = digests ? engineNames() : Set.of();
+    int waiting = dispatcher().queued();
+    long longestMillis = waiting > 0 ? dispatcher().longestWaitMillis() : 0;
     lookNanos = looks ? now : lookNanos;
     digestNanos = digests ? now : digestNanos;
     Rows changes;
@@ -404,10 +435,10 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
         own.client(row, RouterRows.Changes.NONE);
         untold.clients.add(row);
       }
-      queue(looks);
+      queue(waiting, longestMillis, digests || (looks && waiting > 0));
       tellBookings(now);
       if (digests) {
-        choices.keySet().removeIf(engine -> dispatcher().engine(engine) == null);
+        choices.keySet().retainAll(names);
       }
       digest = own.digest();
       changes = untold;
@@ -437,18 +468,29 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
         || changes.queue.version() > 0;
   }
 
+  /** Tells all that was not told yet; nothing follows. */
+  public void tellLast() {
+    toldNanos = nanoClock.getAsLong() - LAZY_NANOS;
+    tick();
+  }
+
   private long settingsDigest() {
     synchronized (peersLock) {
       return settings.digest();
     }
   }
 
-  /** How many wait, when that has changed or goes on. */
-  private void queue(boolean looks) {
-    int waiting = dispatcher().queued();
+  private Set<String> engineNames() {
+    Set<String> names = new HashSet<>();
+    dispatcher().engines().forEach(engine -> names.add(engine.name()));
+    return names;
+  }
+
+  /** How many wait: when that has changed, goes on, or may have been lost. */
+  private void queue(int waiting, long longestMillis, boolean isDue) {
     QueueRow before = own.queue();
-    if (waiting != before.waiting() || (looks && waiting > 0)) {
-      QueueRow row = new QueueRow(before.version() + 1, waiting, dispatcher().longestWaitMillis());
+    if (waiting != before.waiting() || isDue) {
+      QueueRow row = new QueueRow(before.version() + 1, waiting, longestMillis);
       own.queue(row);
       untold.queue = row;
     }
@@ -532,6 +574,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
         }
       }
       reachable = Set.copyOf(others);
+      others.forEach(this::dropOthersNamed);
+      warnOfNamesakes();
     }
     Neighbours snapshots = neighbours;
     if (snapshots != null) {
@@ -541,7 +585,10 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       LOG.info("router {} can be reached", other.name());
       link.send(
           other,
-          ClusterMessage.wanted(ClusterMessage.ROWS_WANTED | ClusterMessage.SETTINGS_WANTED));
+          ClusterMessage.wanted(
+              ClusterMessage.ROWS_WANTED
+                  | ClusterMessage.SETTINGS_WANTED
+                  | ClusterMessage.RESPONSES_WANTED));
     }
   }
 
@@ -599,7 +646,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       placesFreed = false;
     }
     ask(from, asks);
-    news.forEach(entry -> host.setting(entry.name(), entry.value()));
+    news.forEach(entry -> host.setting(entry.name()));
     rows.responses.forEach(row -> host.response(row.id(), row.replica(), row.client()));
     if (freed) {
       dispatcher().freed();
@@ -623,12 +670,24 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     peers
         .values()
         .removeIf(other -> {
-          boolean isFormer = other.id.name().equals(id.name());
+          boolean isFormer =
+              !other.id.equals(id)
+                  && other.id.name().equals(id.name())
+                  && !reachable.contains(other.id);
           if (isFormer) {
             other.release();
           }
           return isFormer;
         });
+  }
+
+  private void warnOfNamesakes() {
+    Set<String> names = new HashSet<>(Set.of(self.name()));
+    for (RouterId other : reachable) {
+      if (!names.add(other.name())) {
+        LOG.warn("several routers are called {}: set cluster.member", other.name());
+      }
+    }
   }
 
   private void waitingElsewhere() {
@@ -688,8 +747,10 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
         digest = own.digest();
       }
     }
-    if ((what & ClusterMessage.SETTINGS_WANTED) != 0) {
+    if ((what & ClusterMessage.RESPONSES_WANTED) != 0) {
       rows.responses.addAll(host.responses());
+    }
+    if ((what & ClusterMessage.SETTINGS_WANTED) != 0) {
       synchronized (peersLock) {
         rows.settings.addAll(settings.entries());
       }
@@ -717,10 +778,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
           peer.applyLate();
         }
       }
-      if (freed) {
-        waitingElsewhere();
-        placesFreed = false;
-      }
+      waitingElsewhere();
+      freed |= placesFreed;
+      placesFreed = false;
     }
     if (freed) {
       dispatcher().freed();

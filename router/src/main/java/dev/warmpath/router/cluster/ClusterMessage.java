@@ -39,8 +39,11 @@ final class ClusterMessage {
   /** Asks for a router's rows. */
   static final int ROWS_WANTED = 1;
 
-  /** Asks for what operators said and where responses are. */
+  /** Asks for what operators said. */
   static final int SETTINGS_WANTED = 2;
+
+  /** Asks where responses can be continued. */
+  static final int RESPONSES_WANTED = 4;
 
   private static final int HEAD = 2;
   private static final int CUT_BYTES = 256 << 10;
@@ -125,6 +128,7 @@ final class ClusterMessage {
     if (rows.queue.version() > 0) {
       to.one(rows.queue, ClusterMessage::queue);
     }
+    to.all(rows.settings, ClusterMessage::setting);
     to.all(rows.booked, ClusterMessage::booked);
     to.all(rows.prefilled, (out, id) -> out.packInt(PREFILLED).packLong(id));
     to.all(rows.notComputed, (out, id) -> out.packInt(NOT_COMPUTED).packLong(id));
@@ -133,7 +137,6 @@ final class ClusterMessage {
     to.all(rows.engines, ClusterMessage::engine);
     to.all(rows.clients, ClusterMessage::client);
     to.all(rows.responses, ClusterMessage::response);
-    to.all(rows.settings, ClusterMessage::setting);
     to.end();
   }
 

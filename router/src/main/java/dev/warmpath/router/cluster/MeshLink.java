@@ -549,7 +549,9 @@ final class MeshLink implements ClusterLink {
           return null;
         }
         unfinished.remove(from);
-        return whole.array();
+        byte[] message = new byte[whole.capacity()];
+        whole.flip().get(message);
+        return message;
       }
     }
   }

@@ -284,14 +284,20 @@ final class RedisLink implements ClusterLink {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      resources.shutdown(0, LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+      var unused = resources.shutdown(0, LEAVE_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 
   /** Until something fails; returns whether it worked before. */
   private boolean follow(ClientResources resources) throws InterruptedException {
     boolean worked = false;
-    Session open = new Session(resources);
+    Session open;
+    try {
+      open = new Session(resources);
+    } catch (RuntimeException e) {
+      failed(e);
+      return false;
+    }
     try {
       open.connect();
       while (!closed) {
@@ -301,7 +307,7 @@ final class RedisLink implements ClusterLink {
           session = open;
           say(problem.startsWith("connecting") ? "is connected" : "is reached again");
           problem = "";
-          open.commands.publish(toAll, frame(NEWS, new byte[0]));
+          var unused = open.commands.publish(toAll, frame(NEWS, new byte[0]));
         }
         wake.tryAcquire(TICK_MILLIS, TimeUnit.MILLISECONDS);
         wake.drainPermits();
@@ -341,7 +347,7 @@ final class RedisLink implements ClusterLink {
   }
 
   private void tick(Session open) throws Exception {
-    open.commands.publish(channel(self), frame(ECHO, new byte[0]));
+    var unused = open.commands.publish(channel(self), frame(ECHO, new byte[0]));
     List<byte[]> rows =
         open.commands
             .<List<byte[]>>eval(
@@ -375,7 +381,7 @@ final class RedisLink implements ClusterLink {
   }
 
   private void leave(Session open) throws Exception {
-    open.commands.zrem(rowsKey, ownRow);
+    var unused = open.commands.zrem(rowsKey, ownRow);
     open.commands.publish(toAll, frame(NEWS, new byte[0])).get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
   }
 

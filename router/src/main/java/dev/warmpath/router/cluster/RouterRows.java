@@ -82,7 +82,7 @@ final class RouterRows {
           public void ended(Live live, boolean computed) {}
 
           @Override
-          public void engine(EngineRow row) {}
+          public void engine(EngineRow row, @Nullable EngineRow before) {}
 
           @Override
           public void client(ClientRow row, @Nullable ClientRow before) {}
@@ -97,7 +97,8 @@ final class RouterRows {
     /** One that was told of is over. */
     void ended(Live live, boolean computed);
 
-    void engine(EngineRow row);
+    /** An engine was seen to be otherwise than {@code before}; null if that was not known. */
+    void engine(EngineRow row, @Nullable EngineRow before);
 
     /**
      * A client has used more, or less than was thought.
@@ -203,7 +204,7 @@ final class RouterRows {
     if (known == null ? engines.size() < MOST_ROWS : row.version() > known.version()) {
       engines.put(row.engine(), row);
       digest += hash(row) - (known == null ? 0 : hash(known));
-      changes.engine(row);
+      changes.engine(row, known);
     }
   }
 

@@ -179,7 +179,7 @@ public final class SeedDonor {
       long pauseNanos = source.writeTo(out);
       out.flush();
       written(from, taker, taker.file.bytes(), pauseNanos);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       failed(from, taker.attempt, e);
     }
   }
@@ -197,7 +197,7 @@ public final class SeedDonor {
     send.accept(from, new SeedMessage.Taken(taker.attempt, Refusal.NONE, bytes));
   }
 
-  private synchronized void failed(RouterId from, long attempt, Exception thrown) {
+  private synchronized void failed(RouterId from, long attempt, Throwable thrown) {
     failed++;
     restUntilNanos = nanoClock.getAsLong() + FAILURE_REST_NANOS;
     LOG.warn("router={} gets no snapshot: {}", from, thrown.toString());

@@ -472,7 +472,7 @@ public final class WarmStart {
         } else {
           take(whole, from);
         }
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | Error e) {
         whole.close();
         damaged(from, e);
       }
@@ -502,7 +502,7 @@ public final class WarmStart {
     run(() -> {
       try {
         take(best, from);
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | Error e) {
         best.close();
         damaged(from, e);
       }
@@ -519,7 +519,7 @@ public final class WarmStart {
     }
   }
 
-  private synchronized void damaged(RouterId from, Exception thrown) {
+  private synchronized void damaged(RouterId from, Throwable thrown) {
     donor = from;
     leave("its snapshot cannot be used: " + thrown.getMessage());
   }

@@ -147,8 +147,8 @@ class ClusterTest {
     }
 
     @Override
-    public void setting(String name, String value) {
-      settings.put(name, value);
+    public void setting(String name) {
+      settings.put(name, cluster.setting(name));
     }
   }
 

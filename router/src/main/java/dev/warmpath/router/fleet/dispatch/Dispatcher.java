@@ -426,7 +426,8 @@ public final class Dispatcher {
     }
     Assignment assignment = new Assignment(this, engine, request.prompt(), choice, reservation);
     try {
-      assignment.note(winner.commit());
+      long[] note = winner.commit();
+      assignment.note(winner.policy() == policies.usual() ? note : Policy.NOTHING);
       announceToStream(request, contender, assignment);
       FallbackCause fallback = request.prompt().fallback(choice.blocks());
       if (fallback != null) {

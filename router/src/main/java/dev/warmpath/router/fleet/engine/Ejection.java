@@ -137,6 +137,11 @@ public final class Ejection {
     }
   }
 
+  /** The other router has an answer of it now. */
+  void answeredElsewhere() {
+    elsewhere = false;
+  }
+
   /** It answered. */
   public void answered() {
     elsewhere = false;

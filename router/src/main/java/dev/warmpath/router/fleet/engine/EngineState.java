@@ -299,6 +299,11 @@ public final class EngineState {
     ejection.ejectedElsewhere(ejectedNanos, nowNanos);
   }
 
+  /** Another router that had seen it fail has an answer of it. */
+  public synchronized void answeredElsewhere() {
+    ejection.answeredElsewhere();
+  }
+
   private void endClaim(Reservation reservation, boolean computed, long nowNanos) {
     if (reservation.claim == null) {
       return;
