@@ -16,6 +16,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
+import dev.warmpath.router.routing.RoutingRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -65,6 +66,12 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   /** What is only good to know waits so long for a booking that it can go with. */
   private static final long LAZY_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
+  /** So long a router keeps its place among the others. */
+  private static final long PLACE_MILLIS = 250;
+
+  /** Steps of this part of a circle come nowhere twice. */
+  private static final double GOLDEN = 0.6180339887498949;
 
   /** So many gaps show that much was lost. */
   private static final int MOST_GAPS = 1_024;
@@ -456,6 +463,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       link.broadcast(ClusterMessage.digest(digest, settingsDigest()));
       expire(now);
     }
+    dispatcher().place(place());
     dispatcher().tick();
   }
 
@@ -472,6 +480,22 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   public void tellLast() {
     toldNanos = nanoClock.getAsLong() - LAZY_NANOS;
     tick();
+  }
+
+  /**
+   * Routers are spread evenly over the engines that are equally good for them, and go on together,
+   * so that each comes to all of them.
+   */
+  private double place() {
+    synchronized (peersLock) {
+      if (peers.isEmpty()) {
+        return RoutingRequest.ALONE;
+      }
+      long before = peers.keySet().stream().filter(peer -> peer.compareTo(self) < 0).count();
+      long step = wallMillis.getAsLong() / PLACE_MILLIS;
+      double turned = (double) before / (peers.size() + 1) + step * GOLDEN;
+      return turned - Math.floor(turned);
+    }
   }
 
   private long settingsDigest() {

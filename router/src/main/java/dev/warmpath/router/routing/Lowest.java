@@ -1,7 +1,9 @@
 package dev.warmpath.router.routing;
 
+import java.util.Comparator;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 
 /** Finds the candidate with the lowest score. */
 public final class Lowest {
@@ -43,6 +45,30 @@ public final class Lowest {
       }
     }
     return best;
+  }
+
+  /**
+   * Of the rows that are as good as {@code best}, the one at this router's place: routers that see
+   * the same and choose at the same time take different ones. {@code best} for a router alone.
+   *
+   * @param best what {@link #of} has just found for these candidates
+   * @param slack a score higher by so much is as good, if as much of the prompt is held there
+   */
+  public static int atPlace(RoutingRequest request, Candidates candidates, int best, double slack) {
+    if (request.place() == RoutingRequest.ALONE) {
+      return best;
+    }
+    double most = candidates.scores()[best] + slack;
+    int credit = candidates.creditTokens(request, best);
+    int[] rows =
+        IntStream.range(0, candidates.count())
+            .filter(row -> candidates.scores()[row] <= most)
+            .filter(row -> candidates.creditTokens(request, row) >= credit)
+            .boxed()
+            .sorted(Comparator.comparing(candidates::name)) // alike in all routers
+            .mapToInt(row -> row)
+            .toArray();
+    return rows[(int) (request.place() * rows.length)];
   }
 
   private static boolean precedes(

@@ -24,7 +24,7 @@ public interface Policy {
   /** Why {@code winner} was chosen, out of a small set of words that can label a metric. */
   String reason(RoutingRequest request, Candidates candidates, int winner);
 
-  /** What choosing a candidate costs, spelled out; the winner's total is the lowest. */
+  /** What choosing a candidate costs, spelled out; the winner's total is the lowest, or nearly. */
   Score score(RoutingRequest request, Candidates candidates, int row);
 
   /**

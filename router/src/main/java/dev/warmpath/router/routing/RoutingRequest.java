@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param prefixHash hash of how the prompt begins, equal for prompts that begin alike; 0 if unknown
  * @param draw this request's random number, drawn once, all 64 bits uniform
  * @param nowNanos when it is routed, in nanoseconds from anywhere
+ * @param place this router's among those that choose at the same time, from 0 to below 1 and spread
+ *     evenly; {@link #ALONE} if there are no others
  */
 public record RoutingRequest(
     int promptTokens,
@@ -18,15 +20,33 @@ public record RoutingRequest(
     @Nullable String sessionKey,
     long prefixHash,
     long draw,
-    long nowNanos) {
+    long nowNanos,
+    double place) {
 
   /** The prompt's length when its tokens are not known. */
   public static final int UNKNOWN_TOKENS = -1;
+
+  /** The place of a router without others. */
+  public static final double ALONE = -1;
 
   public RoutingRequest {
     if (promptTokens < UNKNOWN_TOKENS) {
       throw new IllegalArgumentException("promptTokens=" + promptTokens);
     }
+    if (!((place >= 0 && place < 1) || place == ALONE)) {
+      throw new IllegalArgumentException("place=" + place);
+    }
+  }
+
+  /** One of a router without others. */
+  public RoutingRequest(
+      int promptTokens,
+      PromptBlocks blocks,
+      @Nullable String sessionKey,
+      long prefixHash,
+      long draw,
+      long nowNanos) {
+    this(promptTokens, blocks, sessionKey, prefixHash, draw, nowNanos, ALONE);
   }
 
   /** Length of the prompt; 0 if its tokens are not known. */

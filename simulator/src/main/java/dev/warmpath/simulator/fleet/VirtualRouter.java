@@ -52,6 +52,7 @@ final class VirtualRouter implements EngineEvents {
   private final List<RoutedBlocks> routed = new ArrayList<>();
   private final @Nullable Cluster cluster;
   private boolean touched;
+  private long touchedNanos;
   private long lookedNanos;
 
   /**
@@ -70,7 +71,7 @@ final class VirtualRouter implements EngineEvents {
     index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), seed);
     engines.forEach(engine -> add(engine, plan));
     LongSupplier clock = () -> nanoClock.getAsLong() + number * SKEW_NANOS;
-    cluster = network == null ? null : cluster(network, clock);
+    cluster = network == null ? null : cluster(network, clock, nanoClock);
     dispatcher =
         new Dispatcher(
             fleet,
@@ -89,14 +90,14 @@ final class VirtualRouter implements EngineEvents {
     }
   }
 
-  private Cluster cluster(VirtualNetwork network, LongSupplier clock) {
+  private Cluster cluster(VirtualNetwork network, LongSupplier clock, LongSupplier nanoClock) {
     RouterId id = new RouterId("router-" + number, number);
     return new Cluster(
         id,
         network.link(id),
         EXPIRE_NANOS,
         clock,
-        () -> clock.getAsLong() / NANOS_PER_MILLI,
+        () -> nanoClock.getAsLong() / NANOS_PER_MILLI,
         Cluster.Host.NONE);
   }
 
@@ -145,7 +146,8 @@ final class VirtualRouter implements EngineEvents {
   /** A tick is due; one that would do nothing is left out. */
   void tick(long nowNanos) {
     boolean looks = nowNanos - lookedNanos >= LOOK_NANOS;
-    if (cluster != null && (touched || looks)) {
+    touchedNanos = touched ? nowNanos : touchedNanos;
+    if (cluster != null && (nowNanos - touchedNanos <= LOOK_NANOS || looks)) {
       touched = false;
       lookedNanos = looks ? nowNanos : lookedNanos;
       cluster.tick();

@@ -102,6 +102,7 @@ public final class Dispatcher {
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile boolean keepsScores;
+  private volatile double place = RoutingRequest.ALONE;
   private final WaitingRequests waiting;
   private final Counters<Cause> unassigned;
   private final Counters<FallbackCause> fallbacks;
@@ -197,6 +198,11 @@ public final class Dispatcher {
   /** Whether requests wait for a place here or at other routers. */
   public boolean anybodyWaits() {
     return waiting.anybody();
+  }
+
+  /** This router's {@linkplain RoutingRequest#place place} among the others from now on. */
+  public void place(double among) {
+    place = among;
   }
 
   /** Lets time pass: what other routers did not take in their time goes to who waits here. */
@@ -329,7 +335,8 @@ public final class Dispatcher {
         request.sessionKey(),
         request.prompt().prefixHash(),
         draw(turn),
-        nowNanos);
+        nowNanos,
+        place);
   }
 
   /** SplitMix64: even over all 64 bits, and of no pattern from turn to turn. */

@@ -1,6 +1,7 @@
 package dev.warmpath.router.routing.policy.cost;
 
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Lowest;
 import dev.warmpath.router.routing.Ranking;
 import dev.warmpath.router.routing.RankingPolicy;
 import dev.warmpath.router.routing.RoutingRequest;
@@ -21,6 +22,9 @@ import dev.warmpath.router.routing.Score;
  * copy serves those that come later, and costs nothing here. So what many share spreads before its
  * holders are overloaded. While a holder costs no more, it is preferred.
  *
+ * <p>Where other routers choose at the same time, each takes another one of those that cost up to
+ * 10 ms and a tenth of the prefill more and hold as much ({@link Lowest#atPlace}).
+ *
  * <p>{@code decode = decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in
  * flight, with K tokens of context, slow it down and are slowed. When the prompt's tokens are not
  * known T is 0 for all, and load alone decides.
@@ -30,6 +34,10 @@ import dev.warmpath.router.routing.Score;
 public final class WarmPolicy implements RankingPolicy {
 
   private static final double BASE_REPEATS = 0.5;
+
+  /* So much more is nearly as low: docs/decisions/routers-take-places.md. */
+  private static final double SLACK_MILLIS = 10;
+  private static final double SLACK_SHARE = 0.1;
 
   private final Weights weights;
   private final PrefixDemand demand = new PrefixDemand();
@@ -81,8 +89,17 @@ public final class WarmPolicy implements RankingPolicy {
     return "warm";
   }
 
+  /** The lowest; with other routers, who choose at the same time, one that is nearly as low. */
   @Override
-  public Ranking rank(RoutingRequest request, Candidates candidates) {
+  public int choose(RoutingRequest request, Candidates candidates) {
+    Price price = rank(request, candidates);
+    int best = Lowest.of(request, candidates, price::cost, price::tie);
+    double slack = SLACK_MILLIS + SLACK_SHARE * price.prefillMillis(best);
+    return Lowest.atPlace(request, candidates, best, slack);
+  }
+
+  @Override
+  public Price rank(RoutingRequest request, Candidates candidates) {
     double behind = weights.missWeight * candidates.medianWaiting() + BASE_REPEATS;
     int size = request.blocks().blockSizeTokens();
     int copied = size * demand.underHeldBlocks(request, candidates);
