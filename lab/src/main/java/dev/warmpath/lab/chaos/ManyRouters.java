@@ -530,7 +530,7 @@ final class ManyRouters implements AutoCloseable {
     long[] all = new long[ENGINES];
     for (int i = 0; i < ENGINES; i++) {
       EngineLoad load = engines.get(i).load();
-      all[i] = load.running() + load.waiting();
+      all[i] = (long) load.running() + load.waiting();
     }
     return all;
   }

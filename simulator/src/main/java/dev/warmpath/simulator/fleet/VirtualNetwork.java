@@ -25,6 +25,7 @@ final class VirtualNetwork {
     void in(long nanos, long message);
   }
 
+  @SuppressWarnings("ArrayRecordComponent") // never compared as a record
   private record Message(RouterId from, Link to, byte[] bytes) {}
 
   private final Routers.Sharing sharing;

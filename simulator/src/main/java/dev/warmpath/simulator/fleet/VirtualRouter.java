@@ -46,7 +46,6 @@ final class VirtualRouter implements EngineEvents {
   final KvIndex index;
   final Dispatcher dispatcher;
   private final Fleet fleet = new Fleet();
-  private final List<VirtualEngine> engines;
   private final List<Replica> replicas = new ArrayList<>();
   private final Map<Replica, VirtualEngine> byReplica = new HashMap<>();
   private final List<RoutedBlocks> routed = new ArrayList<>();
@@ -66,7 +65,6 @@ final class VirtualRouter implements EngineEvents {
       @Nullable VirtualNetwork network,
       LongSupplier nanoClock) {
     this.number = number;
-    this.engines = engines;
     long seed = number == 0 ? plan.seed() : Workload.mixed(plan.seed()) + number;
     index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), seed);
     engines.forEach(engine -> add(engine, plan));
