@@ -92,14 +92,18 @@ public final class WarmPolicy implements RankingPolicy {
   /** The lowest; with other routers, who choose at the same time, one that is nearly as low. */
   @Override
   public int choose(RoutingRequest request, Candidates candidates) {
-    Price price = rank(request, candidates);
+    Price price = price(request, candidates);
     int best = Lowest.of(request, candidates, price::cost, price::tie);
     double slack = SLACK_MILLIS + SLACK_SHARE * price.prefillMillis(best);
     return Lowest.atPlace(request, candidates, best, slack);
   }
 
   @Override
-  public Price rank(RoutingRequest request, Candidates candidates) {
+  public Ranking rank(RoutingRequest request, Candidates candidates) {
+    return price(request, candidates);
+  }
+
+  private Price price(RoutingRequest request, Candidates candidates) {
     double behind = weights.missWeight * candidates.medianWaiting() + BASE_REPEATS;
     int size = request.blocks().blockSizeTokens();
     int copied = size * demand.underHeldBlocks(request, candidates);
