@@ -17,7 +17,8 @@ final class ClaimTable {
    * whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim, and
    * one at any later block whether it runs along it that far; the keys of two of its blocks are
    * columns. No cost grows with the length of a prompt. It does with the number of claims: what every
-   * choice looks at stands in columns. A row of another router's request has marks in place of a chain.
+   * choice looks at stands in columns. A row of another router's request has marks in place of a chain: its columns
+   * have the key and the place of the first of them.
    */
 
   private static final int FIRST_ROWS = 16;
@@ -75,8 +76,14 @@ final class ClaimTable {
   private boolean reaches(int row, BlockChain chain, int depth) {
     BlockChain own = chains[row];
     return own == null
-        ? sharedBlocks(row, chain) > depth
+        ? isAlong(row, chain) && sharedBlocks(row, chain) > depth
         : mayReach(row, chain, depth) && own.blockKey(depth) == chain.blockKey(depth);
+  }
+
+  /** Whether {@code chain} has the first mark; most prompts have not. */
+  private boolean isAlong(int row, BlockChain chain) {
+    int mark = (int) furtherKey[row];
+    return mark < chain.blocks() && fromKey[row] == chain.blockKey(mark);
   }
 
   private int sharedBlocks(int row, BlockChain chain) {
@@ -137,6 +144,11 @@ final class ClaimTable {
 
   private void begin(int row, int block) {
     from[row] = block;
+    PromptMarks prompt = marks[row];
+    if (prompt != null) {
+      fromKey[row] = prompt.key(0);
+      furtherKey[row] = prompt.at(0);
+    }
     BlockChain own = chains[row];
     if (own != null && block < to[row]) {
       fromKey[row] = own.blockKey(block);
@@ -161,7 +173,7 @@ final class ClaimTable {
   /** Whether {@code chain} has the first block that is expected. */
   private boolean begins(int row, BlockChain chain) {
     return chains[row] == null
-        ? sharedBlocks(row, chain) > from[row]
+        ? isAlong(row, chain) && sharedBlocks(row, chain) > from[row]
         : fromKey[row] == chain.blockKey(from[row]);
   }
 
