@@ -207,6 +207,7 @@ final class RestartTest {
       try (Second second = new Second(snapshot)) {
         second.ingest.add(source(id, publisher, model, replay ? publisher.replayEndpoint() : null));
         second.ingest.dropUnclaimed();
+        Await.until("decided", () -> second.recovery.report().over());
         assertThat(second.recovery.report().engines()).isEqualTo(fates(fate));
         if (replay) {
           second.awaitExact(id);
