@@ -11,8 +11,8 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.Booking;
 import dev.warmpath.router.fleet.engine.EngineState;
-import dev.warmpath.router.fleet.engine.LearnedSpeed;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.engine.PrefillModel;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -539,7 +539,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       synchronized (ownLock) {
         before = own.engine(engine.name());
       }
-      LearnedSpeed speed = engine.learned();
+      PrefillModel.Speed speed = engine.learned();
       long ejectedMillis = TimeUnit.NANOSECONDS.toMillis(engine.ejectedNanos(nowNanos));
       boolean isNew = before == null && (speed.samples() > 0 || ejectedMillis > 0);
       if (isNew || (before != null && isChanged(before, speed, ejectedMillis))) {
@@ -550,7 +550,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     return changed;
   }
 
-  private static boolean isChanged(EngineRow before, LearnedSpeed speed, long ejectedMillis) {
+  private static boolean isChanged(EngineRow before, PrefillModel.Speed speed, long ejectedMillis) {
     return ejectedMillis > before.ejectedMillis()
         || (ejectedMillis == 0 && before.ejectedMillis() > 0)
         || isFar(before.speed().overheadMillis(), speed.overheadMillis())

@@ -5,7 +5,7 @@ import dev.warmpath.router.cluster.Rows.EngineRow;
 import dev.warmpath.router.cluster.Rows.QueueRow;
 import dev.warmpath.router.cluster.Rows.ResponseRow;
 import dev.warmpath.router.fleet.engine.Booking;
-import dev.warmpath.router.fleet.engine.LearnedSpeed;
+import dev.warmpath.router.fleet.engine.PrefillModel;
 import dev.warmpath.router.fleet.engine.PromptMarks;
 import dev.warmpath.router.routing.PrefillCost;
 import java.io.IOException;
@@ -163,7 +163,7 @@ final class ClusterMessage {
 
   private static void engine(MessageBufferPacker out, EngineRow row) throws IOException {
     out.packInt(ENGINE).packString(row.engine()).packLong(row.version());
-    LearnedSpeed speed = row.speed();
+    PrefillModel.Speed speed = row.speed();
     out.packDouble(speed.overheadMillis()).packDouble(speed.cost().millisPerToken());
     out.packDouble(speed.cost().millisPerTokenPair()).packLong(speed.samples());
     out.packLong(row.ejectedMillis());
@@ -317,7 +317,7 @@ final class ClusterMessage {
     return new EngineRow(
         text(in),
         in.unpackLong(),
-        new LearnedSpeed(
+        new PrefillModel.Speed(
             in.unpackDouble(),
             new PrefillCost(in.unpackDouble(), in.unpackDouble()),
             in.unpackLong()),

@@ -1,7 +1,7 @@
 package dev.warmpath.router.cluster;
 
 import dev.warmpath.router.fleet.engine.Booking;
-import dev.warmpath.router.fleet.engine.LearnedSpeed;
+import dev.warmpath.router.fleet.engine.PrefillModel;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ public final class Rows {
    * @param version grows with each change
    * @param ejectedMillis for so long it still gives the engine no requests; 0 if it does
    */
-  record EngineRow(String engine, long version, LearnedSpeed speed, long ejectedMillis) {}
+  record EngineRow(String engine, long version, PrefillModel.Speed speed, long ejectedMillis) {}
 
   /**
    * What a router has let a client use since it started.

@@ -7,7 +7,7 @@ import dev.warmpath.router.cluster.Rows.ClientRow;
 import dev.warmpath.router.cluster.Rows.EngineRow;
 import dev.warmpath.router.cluster.Rows.QueueRow;
 import dev.warmpath.router.fleet.engine.Booking;
-import dev.warmpath.router.fleet.engine.LearnedSpeed;
+import dev.warmpath.router.fleet.engine.PrefillModel;
 import dev.warmpath.router.routing.PrefillCost;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -76,7 +76,7 @@ class ClusterLaws {
           new EngineRow(
               engine,
               before == null ? 1 : before.version() + 1,
-              new LearnedSpeed(random.nextInt(9), PrefillCost.DEFAULT, random.nextInt(9)),
+              new PrefillModel.Speed(random.nextInt(9), PrefillCost.DEFAULT, random.nextInt(9)),
               random.nextInt(9));
       rows.engine(row, RouterRows.Changes.NONE);
       untold.engines.add(row);

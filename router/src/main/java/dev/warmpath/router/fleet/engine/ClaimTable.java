@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 final class ClaimTable {
 
   /*
-   * A row has a request's chain and the part [from, to) of it that is expected. A block key names its
-   * whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim, and
-   * one at any later block whether it runs along it that far; the keys of two of its blocks are
-   * columns. No cost grows with the length of a prompt. It does with the number of claims: what every
-   * choice looks at stands in columns. A row of another router's request has marks in place of a chain: its columns
-   * have the key and the place of the first of them.
+   * A row has a request's chain and the part [from, to) of it that is expected. A block key names
+   * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim,
+   * and one at any later block whether it runs along it that far; the keys of two of its blocks are
+   * columns. No cost grows with the length of a prompt. It does with the number of claims: what
+   * every choice looks at stands in columns. A row of another router's request has marks in place of
+   * a chain: its columns have the key and the place of the first of them.
    */
 
   private static final int FIRST_ROWS = 16;

@@ -284,8 +284,8 @@ public final class EngineState {
   }
 
   /** What was learned of its speed. */
-  public synchronized LearnedSpeed learned() {
-    return prefill.learned();
+  public synchronized PrefillModel.Speed learned() {
+    return prefill.speed();
   }
 
   /** For so long it gets no requests, after what was seen here; 0 if it may. */
@@ -294,7 +294,8 @@ public final class EngineState {
   }
 
   /** Another router has seen this of it. */
-  public synchronized void seenElsewhere(LearnedSpeed speed, long ejectedNanos, long nowNanos) {
+  public synchronized void seenElsewhere(
+      PrefillModel.Speed speed, long ejectedNanos, long nowNanos) {
     prefill.adopt(speed);
     ejection.ejectedElsewhere(ejectedNanos, nowNanos);
   }

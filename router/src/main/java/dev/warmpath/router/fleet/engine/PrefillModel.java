@@ -31,35 +31,60 @@ public final class PrefillModel {
   private static final long FAR_MORE = 4;
   private static final double DEFAULT_OVERHEAD_MILLIS = 15;
 
-  private double overheadMillis = DEFAULT_OVERHEAD_MILLIS;
-  private PrefillCost cost = PrefillCost.DEFAULT;
-  private long samples;
+  /**
+   * What was learned, here or as another router tells it.
+   *
+   * @param overheadMillis what a step takes whatever it computes
+   * @param cost of the tokens
+   * @param samples requests from which it was learned
+   */
+  public record Speed(double overheadMillis, PrefillCost cost, long samples) {
 
-  /** What was learned. */
+    public Speed {
+      if (!(overheadMillis >= 0 && overheadMillis < Double.POSITIVE_INFINITY) || samples < 0) {
+        throw new IllegalArgumentException(
+            "overheadMillis=" + overheadMillis + " samples=" + samples);
+      }
+    }
+
+    /** With the parameters multiplied by exp of these steps, as far as their bounds allow. */
+    private Speed moved(double overhead, double perToken, double perPair, long newSamples) {
+      PrefillCost standard = PrefillCost.DEFAULT;
+      return new Speed(
+          bounded(overheadMillis * Math.exp(overhead), DEFAULT_OVERHEAD_MILLIS),
+          new PrefillCost(
+              bounded(cost.millisPerToken() * Math.exp(perToken), standard.millisPerToken()),
+              bounded(
+                  cost.millisPerTokenPair() * Math.exp(perPair), standard.millisPerTokenPair())),
+          newSamples);
+    }
+
+    private static double bounded(double value, double standard) {
+      return Math.max(standard / BOUND, Math.min(value, standard * BOUND));
+    }
+  }
+
+  private Speed speed = new Speed(DEFAULT_OVERHEAD_MILLIS, PrefillCost.DEFAULT, 0);
+
+  /** What tokens were learned to cost. */
   public PrefillCost cost() {
-    return cost;
+    return speed.cost;
   }
 
   /** From how many requests it was learned. */
   public long samples() {
-    return samples;
+    return speed.samples;
   }
 
   /** All of it. */
-  LearnedSpeed learned() {
-    return new LearnedSpeed(overheadMillis, cost, samples);
+  Speed speed() {
+    return speed;
   }
 
   /** Goes on from what another has learned, if that is from far more. */
-  void adopt(LearnedSpeed other) {
-    if (other.samples() > FAR_MORE * samples) {
-      PrefillCost standard = PrefillCost.DEFAULT;
-      overheadMillis = moved(other.overheadMillis(), 0, DEFAULT_OVERHEAD_MILLIS);
-      cost =
-          new PrefillCost(
-              moved(other.cost().millisPerToken(), 0, standard.millisPerToken()),
-              moved(other.cost().millisPerTokenPair(), 0, standard.millisPerTokenPair()));
-      samples = other.samples();
+  void adopt(Speed other) {
+    if (other.samples > FAR_MORE * speed.samples) {
+      speed = other.moved(0, 0, 0, other.samples);
     }
   }
 
@@ -68,26 +93,12 @@ public final class PrefillModel {
     if (!(seen.tokens() > 0 && seen.millis() > 0)) {
       return;
     }
-    double overhead = overheadMillis * seen.steps();
-    double perToken = cost.millisPerToken() * seen.tokens();
-    double perPair = cost.millisPerTokenPair() * seen.tokenPairs();
+    double overhead = speed.overheadMillis * seen.steps();
+    double perToken = speed.cost.millisPerToken() * seen.tokens();
+    double perPair = speed.cost.millisPerTokenPair() * seen.tokenPairs();
     double predicted = overhead + perToken + perPair;
     double error = Math.log(seen.millis() / predicted);
-    double step = RATE * Math.max(-MOST_ERROR, Math.min(error, MOST_ERROR));
-    PrefillCost standard = PrefillCost.DEFAULT;
-    overheadMillis = moved(overheadMillis, step * overhead / predicted, DEFAULT_OVERHEAD_MILLIS);
-    cost =
-        new PrefillCost(
-            moved(cost.millisPerToken(), step * perToken / predicted, standard.millisPerToken()),
-            moved(
-                cost.millisPerTokenPair(),
-                step * perPair / predicted,
-                standard.millisPerTokenPair()));
-    samples++;
-  }
-
-  private static double moved(double value, double step, double standard) {
-    double moved = value * Math.exp(step);
-    return Math.max(standard / BOUND, Math.min(moved, standard * BOUND));
+    double step = RATE * Math.max(-MOST_ERROR, Math.min(error, MOST_ERROR)) / predicted;
+    speed = speed.moved(step * overhead, step * perToken, step * perPair, speed.samples + 1);
   }
 }
