@@ -9,6 +9,7 @@ package dev.warmpath.simulator.engine;
  * @param cacheQueriesTokens prompt tokens looked up in GPU memory so far
  * @param cacheHitsTokens prompt tokens found there so far
  * @param hostHitsTokens prompt tokens found in host memory alone so far
+ * @param receivedTokens prompt tokens that other engines computed so far
  * @param preemptions sequences that lost their blocks to others so far
  */
 public record EngineLoad(
@@ -18,4 +19,5 @@ public record EngineLoad(
     long cacheQueriesTokens,
     long cacheHitsTokens,
     long hostHitsTokens,
+    long receivedTokens,
     long preemptions) {}

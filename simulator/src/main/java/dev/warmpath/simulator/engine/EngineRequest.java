@@ -18,11 +18,34 @@ public class EngineRequest extends CachedSequence {
   enum Phase {
     NEW,
     SUBMITTED,
+    /** Ended, but its blocks wait for another engine. */
+    HELD,
     ENDED
+  }
+
+  /**
+   * What another engine has to do with a request.
+   *
+   * @param receivedTokens prompt tokens, from the first, whose blocks another engine computed; they
+   *     are there when the request is submitted
+   * @param holdsBlocks whether it keeps its blocks after its last token until {@link
+   *     SimulatedEngine#free}, so that another engine can fetch them
+   */
+  public record Transfer(int receivedTokens, boolean holdsBlocks) {
+
+    /** Served by one engine. */
+    public static final Transfer NONE = new Transfer(0, false);
+
+    public Transfer {
+      if (receivedTokens < 0) {
+        throw new IllegalArgumentException("receivedTokens=" + receivedTokens);
+      }
+    }
   }
 
   private final int answerTokens;
   private final boolean readsCache;
+  private final Transfer transfer;
 
   Phase phase = Phase.NEW;
   int lengthTokens;
@@ -37,6 +60,7 @@ public class EngineRequest extends CachedSequence {
 
   private int cachedTokens = NOT_SCHEDULED;
   private int hostTokens;
+  private int receivedTokens;
 
   /**
    * @param names of the prompt's and the answer's full blocks
@@ -45,14 +69,23 @@ public class EngineRequest extends CachedSequence {
    * @param readsCache false for requests that must compute their whole prompt (prompt log
    *     probabilities)
    */
-  public EngineRequest(BlockNames names, int promptTokens, int answerTokens, boolean readsCache) {
+  public EngineRequest(
+      BlockNames names, int promptTokens, int answerTokens, boolean readsCache, Transfer transfer) {
     super(names, promptTokens);
-    if (answerTokens < 1) {
-      throw new IllegalArgumentException("answerTokens=" + answerTokens);
+    if (answerTokens < 1 || transfer.receivedTokens > promptTokens) {
+      throw new IllegalArgumentException(
+          "answerTokens=%d receivedTokens=%d promptTokens=%d"
+              .formatted(answerTokens, transfer.receivedTokens, promptTokens));
     }
     this.answerTokens = answerTokens;
     this.readsCache = readsCache;
+    this.transfer = transfer;
     lengthTokens = promptTokens;
+  }
+
+  /** One that a single engine serves. */
+  public EngineRequest(BlockNames names, int promptTokens, int answerTokens, boolean readsCache) {
+    this(names, promptTokens, answerTokens, readsCache, Transfer.NONE);
   }
 
   /** One that reads the cache. */
@@ -83,12 +116,27 @@ public class EngineRequest extends CachedSequence {
     return hostTokens;
   }
 
+  /** Those of the {@link #cachedTokens} that another engine computed. */
+  public final int receivedTokens() {
+    return receivedTokens;
+  }
+
+  final boolean holdsBlocks() {
+    return transfer.holdsBlocks;
+  }
+
+  /** Prompt tokens that came from another engine and are still there: none after a preemption. */
+  final int receivedAtAdmission() {
+    return cachedTokens == NOT_SCHEDULED ? transfer.receivedTokens : 0;
+  }
+
   /** Whether it was never scheduled before; sets what it reuses then. */
   final boolean firstScheduled(KvCache.Hit hit) {
     boolean first = cachedTokens == NOT_SCHEDULED;
     if (first) {
-      cachedTokens = hit.tokens();
+      cachedTokens = Math.max(hit.tokens(), transfer.receivedTokens);
       hostTokens = hit.hostTokens();
+      receivedTokens = cachedTokens - hit.tokens();
     }
     return first;
   }

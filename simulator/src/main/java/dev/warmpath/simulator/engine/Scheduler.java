@@ -24,6 +24,7 @@ final class Scheduler {
   private long cacheQueriesTokens;
   private long cacheHitsTokens;
   private long hostHitsTokens;
+  private long receivedTokens;
   private long preemptions;
 
   Scheduler(EngineConfig config, KvCache cache) {
@@ -35,11 +36,11 @@ final class Scheduler {
     waiting.add(request);
   }
 
+  /** Takes out a request that has ended; its blocks stay its own. */
   void remove(EngineRequest request) {
     if (!running.remove(request)) {
       waiting.remove(request);
     }
-    cache.release(request);
   }
 
   boolean isEmpty() {
@@ -54,6 +55,7 @@ final class Scheduler {
         cacheQueriesTokens,
         cacheHitsTokens,
         hostHitsTokens,
+        receivedTokens,
         preemptions);
   }
 
@@ -150,12 +152,14 @@ final class Scheduler {
       EngineRequest request = waiting.element();
       KvCache.Hit hit =
           request.readsCache() ? cache.find(request, request.lengthTokens) : cache.noHit();
-      int tokens = Math.min(budget, request.lengthTokens - hit.tokens());
-      if (!cache.allocate(request, hit, hit.tokens(), hit.tokens() + tokens)) {
+      int received = Math.min(request.receivedAtAdmission(), request.lengthTokens - 1);
+      int computed = Math.max(hit.tokens(), received);
+      int tokens = Math.min(budget, request.lengthTokens - computed);
+      if (!cache.allocate(request, hit, hit.tokens(), computed + tokens)) {
         break;
       }
       running.add(waiting.remove());
-      request.computedTokens = hit.tokens();
+      request.computedTokens = computed;
       request.loadTokens = hit.hostTokens();
       count(request, hit);
       plan(plan, request, tokens);
@@ -164,7 +168,11 @@ final class Scheduler {
   }
 
   private void count(EngineRequest request, KvCache.Hit hit) {
-    if (request.firstScheduled(hit) && request.readsCache()) {
+    if (!request.firstScheduled(hit)) {
+      return;
+    }
+    receivedTokens += request.receivedTokens();
+    if (request.readsCache()) {
       cacheQueriesTokens += request.lengthTokens;
       cacheHitsTokens += hit.tokens() - hit.hostTokens();
       hostHitsTokens += hit.hostTokens();

@@ -52,7 +52,15 @@ public final class SimulatedEngine {
   /** Gives up a request; what it stored stays cached. One that has ended is ignored. */
   public void abort(EngineRequest request) {
     if (request.phase == Phase.SUBMITTED) {
-      end(request);
+      scheduler.remove(request);
+      release(request);
+    }
+  }
+
+  /** Takes the blocks that a request has held since it ended; does nothing if it holds none. */
+  public void free(EngineRequest request) {
+    if (request.phase == Phase.HELD) {
+      release(request);
     }
   }
 
@@ -85,7 +93,7 @@ public final class SimulatedEngine {
   public void endStep(TokenListener tokens) {
     for (int i = 0; i < step.size(); i++) {
       EngineRequest request = step.get(i);
-      if (request.phase != Phase.ENDED && request.pendingTokens() == 0) {
+      if (request.phase == Phase.SUBMITTED && request.pendingTokens() == 0) {
         generate(request, tokens);
       }
     }
@@ -166,8 +174,17 @@ public final class SimulatedEngine {
   }
 
   private void end(EngineRequest request) {
-    request.phase = Phase.ENDED;
     scheduler.remove(request);
+    if (request.holdsBlocks()) {
+      request.phase = Phase.HELD;
+    } else {
+      release(request);
+    }
+  }
+
+  private void release(EngineRequest request) {
+    request.phase = Phase.ENDED;
+    cache.release(request);
   }
 
   private void requireNoStep() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.engine.EngineRequest.Transfer;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.event.CacheEvent.Removed;
@@ -31,6 +32,8 @@ class SimulatedEngineRandomTest {
     for (int step = 0; step < 150 || !engine.idle(); step++) {
       if (step < 150) {
         started += act(engine, random, started);
+      } else {
+        freeAll(engine, started);
       }
       engine.beginStep();
       engine.endStep().events().forEach(event -> count(announced, event));
@@ -39,7 +42,14 @@ class SimulatedEngineRandomTest {
       assertThat(held).isEqualTo(engine.committedBlocks() + engine.hostBlocks());
       assertThat(announced.values()).allMatch(copies -> copies > 0);
     }
+    freeAll(engine, started);
     assertThat(engine.load().cacheUsage()).isZero();
+  }
+
+  private static void freeAll(TokenEngine engine, int started) {
+    for (int i = 0; i < started; i++) {
+      engine.free("r" + i);
+    }
   }
 
   @Property(tries = 50)
@@ -78,13 +88,14 @@ class SimulatedEngineRandomTest {
   }
 
   private static int act(TokenEngine engine, Random random, int started) {
-    switch (random.nextInt(12)) {
+    switch (random.nextInt(13)) {
       case 0 -> engine.resetPrefixCache();
       case 1 -> engine.abort("r" + random.nextInt(started + 1));
       case 2, 3, 4, 5, 6 -> {
         engine.submit(request("r" + started, random));
         return 1;
       }
+      case 7 -> engine.free("r" + random.nextInt(started + 1));
       default -> {}
     }
     return 0;
@@ -96,7 +107,10 @@ class SimulatedEngineRandomTest {
     PromptKeys keys =
         new PromptKeys(
             random.nextInt(5) == 0 ? "lora" : null, random.nextInt(5) == 0 ? "salt" : null);
-    return new TokenRequest(id, prompt, answer, keys, random.nextInt(6) > 0);
+    Transfer transfer =
+        new Transfer(
+            random.nextInt(3) > 0 ? 0 : random.nextInt(prompt.length + 1), random.nextInt(4) == 0);
+    return new TokenRequest(id, prompt, answer, keys, random.nextInt(6) > 0, transfer);
   }
 
   private static void count(Map<Object, Integer> announced, CacheEvent event) {

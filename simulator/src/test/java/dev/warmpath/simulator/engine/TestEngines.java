@@ -2,6 +2,7 @@ package dev.warmpath.simulator.engine;
 
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.engine.EngineRequest.Transfer;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.event.BlockHash;
 import dev.warmpath.simulator.live.event.BlockHashing;
@@ -43,6 +44,12 @@ public final class TestEngines {
 
   public static TokenRequest request(String id, int[] prompt, int answerTokens) {
     return new TokenRequest(id, prompt, tokens(50_000, answerTokens), PromptKeys.NONE, true);
+  }
+
+  /** The same with a part in it of another engine. */
+  public static TokenRequest request(String id, int[] prompt, int answerTokens, Transfer transfer) {
+    int[] answer = tokens(50_000, answerTokens);
+    return new TokenRequest(id, prompt, answer, PromptKeys.NONE, true, transfer);
   }
 
   /** Runs the engine until it is idle; one result a step. */

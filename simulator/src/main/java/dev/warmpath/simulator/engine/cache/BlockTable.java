@@ -50,6 +50,13 @@ final class BlockTable {
     committed = count;
   }
 
+  /** All blocks, null blocks as 0. */
+  int[] toArray() {
+    int[] all = Arrays.copyOf(blocks, size);
+    Arrays.fill(all, 0, passed, BlockPool.NULL_BLOCK);
+    return all;
+  }
+
   private void reserve(int count) {
     if (count > blocks.length) {
       blocks = Arrays.copyOf(blocks, Math.max(count, Math.max(8, blocks.length * 3 / 2)));

@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.engine.cache;
 
+import java.util.Arrays;
+
 /**
  * One sequence as its cache sees it: the names of its full blocks and the physical blocks that it
  * holds in each group.
@@ -35,6 +37,11 @@ public class CachedSequence {
   /** The name of full block {@code block}. */
   public final long name(int block) {
     return names.of(block);
+  }
+
+  /** Numbers of the blocks that it holds in each group, in order; 0 where a window has passed. */
+  public final int[][] heldBlocks() {
+    return Arrays.stream(tables).map(BlockTable::toArray).toArray(int[][]::new);
   }
 
   final boolean holdsNothing() {

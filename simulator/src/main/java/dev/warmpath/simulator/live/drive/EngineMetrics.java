@@ -64,7 +64,7 @@ public final class EngineMetrics {
     gauge(page, "vllm:kv_cache_usage_perc", load.cacheUsage());
     counter(page, "vllm:prefix_cache_queries", load.cacheQueriesTokens());
     counter(page, "vllm:prefix_cache_hits", load.cacheHitsTokens());
-    counter(page, "vllm:external_prefix_cache_hits", load.hostHitsTokens());
+    counter(page, "vllm:external_prefix_cache_hits", load.hostHitsTokens() + load.receivedTokens());
     counter(page, "vllm:num_preemptions", load.preemptions());
     counter(page, "vllm:prompt_tokens", promptTokens.sum());
     counter(page, "vllm:generation_tokens", generationTokens.sum());

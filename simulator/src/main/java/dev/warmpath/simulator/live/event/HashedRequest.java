@@ -22,7 +22,8 @@ public final class HashedRequest extends EngineRequest {
         block -> hashes.of(block).name(),
         request.prompt().length,
         request.answer().length,
-        request.readsCache());
+        request.readsCache(),
+        request.transfer());
     this.request = request;
     this.hashes = hashes;
   }

@@ -18,6 +18,13 @@ public record StepResult(List<Token> tokens, List<CacheEvent> events) {
    *
    * @param index position in the answer; 0 is the first token
    * @param cachedTokens prompt tokens reused when the request was first scheduled
+   * @param receivedTokens those of them that another engine computed
    */
-  public record Token(String requestId, int tokenId, int index, int cachedTokens, boolean last) {}
+  public record Token(
+      String requestId,
+      int tokenId,
+      int index,
+      int cachedTokens,
+      int receivedTokens,
+      boolean last) {}
 }

@@ -24,6 +24,9 @@ public final class TokenEngine {
   private final SimulatedEngine engine;
   private final Map<String, HashedRequest> requests = new HashMap<>();
 
+  /** Those that have ended and keep their blocks. */
+  private final Map<String, HashedRequest> held = new HashMap<>();
+
   public TokenEngine(EngineConfig config, BlockHashing hashing) {
     blockSizeTokens = config.cache().blockSizeTokens();
     this.hashing = hashing;
@@ -32,7 +35,7 @@ public final class TokenEngine {
 
   /** Queues a request; its id must not be in use, its tokens must fit {@code maxModelTokens}. */
   public void submit(TokenRequest request) {
-    if (requests.containsKey(request.id())) {
+    if (requests.containsKey(request.id()) || held.containsKey(request.id())) {
       throw new IllegalArgumentException("id in use: " + request.id());
     }
     HashedRequest hashed = new HashedRequest(request, blockSizeTokens, hashing);
@@ -46,6 +49,21 @@ public final class TokenEngine {
     if (request != null) {
       engine.abort(request);
     }
+  }
+
+  /** Takes the blocks that a request holds after its end; says whether it held any. */
+  public boolean free(String requestId) {
+    HashedRequest request = held.remove(requestId);
+    if (request != null) {
+      engine.free(request);
+    }
+    return request != null;
+  }
+
+  /** Numbers of the blocks of a request that holds them after its end, by group; else empty. */
+  public int[][] heldBlocks(String requestId) {
+    HashedRequest request = held.get(requestId);
+    return request == null ? new int[0][] : request.heldBlocks();
   }
 
   /** Whether there is nothing to do. Events may still wait for the next step. */
@@ -93,11 +111,20 @@ public final class TokenEngine {
   }
 
   private Token token(EngineRequest generating, int index, boolean last) {
-    TokenRequest request = ((HashedRequest) generating).request();
+    HashedRequest hashed = (HashedRequest) generating;
+    TokenRequest request = hashed.request();
     if (last) {
       requests.remove(request.id());
+      if (request.transfer().holdsBlocks()) {
+        held.put(request.id(), hashed);
+      }
     }
-    int tokenId = request.answer()[index];
-    return new Token(request.id(), tokenId, index, generating.cachedTokens(), last);
+    return new Token(
+        request.id(),
+        request.answer()[index],
+        index,
+        generating.cachedTokens(),
+        generating.receivedTokens(),
+        last);
   }
 }

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.live.event;
 
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.engine.EngineRequest.Transfer;
 
 /**
  * One sequence of tokens to serve.
@@ -11,15 +12,21 @@ import dev.warmpath.kvindex.block.PromptKeys;
  * @param answer what the engine is going to generate, at least one token
  * @param readsCache false for requests that must compute their whole prompt (prompt log
  *     probabilities)
+ * @param transfer what comes from, or goes to, another engine
  */
 @SuppressWarnings("ArrayRecordComponent") // prompts are long and never compared
 public record TokenRequest(
-    String id, int[] prompt, int[] answer, PromptKeys keys, boolean readsCache) {
+    String id, int[] prompt, int[] answer, PromptKeys keys, boolean readsCache, Transfer transfer) {
 
   public TokenRequest {
     if (prompt.length == 0 || answer.length == 0) {
       throw new IllegalArgumentException(
           "promptTokens=" + prompt.length + " answerTokens=" + answer.length);
     }
+  }
+
+  /** One that a single engine serves. */
+  public TokenRequest(String id, int[] prompt, int[] answer, PromptKeys keys, boolean readsCache) {
+    this(id, prompt, answer, keys, readsCache, Transfer.NONE);
   }
 }
