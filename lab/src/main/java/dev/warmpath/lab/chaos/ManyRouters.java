@@ -63,9 +63,6 @@ final class ManyRouters implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofSeconds(90);
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
 
-  /** A router that nobody hears counts for {@code cluster.expire-ms}, and a look a second later. */
-  private static final Duration EXPIRY_LIMIT = Duration.ofSeconds(7);
-
   private static final Duration NOTICE_LIMIT = Duration.ofSeconds(8);
   private static final long STILL_MILLIS = 15;
   private static final double LEAST_SHARE = 0.99;
@@ -348,7 +345,7 @@ final class ManyRouters implements AutoCloseable {
     int most = victim.target.inFlight();
     victim.target.dies();
     victim.process().kill();
-    recover(scene, others(victim), EXPIRY_LIMIT);
+    recover(scene, others(victim), form.recovery());
     TimeUnit.SECONDS.sleep(2);
     most += (int) form.perSecond(); // what was sent between both lines before
     scene.check(scene.lost() <= most, scene.lost() + " were lost where at most " + most + " were");

@@ -54,6 +54,10 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
    * another one twice in a row, since one may only be late, asks for all of them. Who was not heard for `expireNanos` is taken to be gone, with
    * all that it had booked: if it was only cut off, it tells all again when it is back.
    *
+   * Only silence tells that, not the link, although a mesh sees a connection close at once: one that a
+   * firewall or a cut closed looks the same, and then the router lives and so do its requests. Counting
+   * a dead one's for some seconds more costs less than sending what its engines have no room for.
+   *
    * Two locks: `ownLock` for what requests touch, never held for longer than a few of them take;
    * `peersLock` for what others tell. Whoever holds `peersLock` may take `ownLock` or an engine's;
    * whoever holds `ownLock` takes none: requests come to it with locks of the dispatcher's.
@@ -461,7 +465,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
     if (digests) {
       link.broadcast(ClusterMessage.digest(digest, settingsDigest()));
-      expire(now);
+    }
+    if (looks) {
+      expire(now, digests);
     }
     dispatcher().place(place());
     dispatcher().tick();
@@ -785,7 +791,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
   }
 
-  private void expire(long nowNanos) {
+  private void expire(long nowNanos, boolean appliesLate) {
     boolean freed = false;
     synchronized (peersLock) {
       for (Told peer : List.copyOf(peers.values())) {
@@ -798,7 +804,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
           peer.release();
           peers.remove(peer.id);
           freed = true;
-        } else {
+        } else if (appliesLate) {
           peer.applyLate();
         }
       }

@@ -30,7 +30,7 @@ public record ClusterConfig(
     @Key(secret = true) @Nullable String redisPassword,
     @Key(standard = "30000", min = 1, max = 3_600_000) int seedWaitMs,
     @Key(standard = "5", min = 1, max = 10_000, advanced = true) int deltaMs,
-    @Key(standard = "5000", min = 1000, max = 3_600_000, advanced = true) int expireMs,
+    @Key(standard = "4000", min = 1000, max = 3_600_000, advanced = true) int expireMs,
     @Key(standard = "4096", min = 2048, max = 1_048_576, advanced = true) int queueKb) {
 
   /** What brings messages from router to router. */
