@@ -8,7 +8,6 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -31,10 +30,12 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -46,8 +47,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Routers that meet at a Redis or Valkey server: each writes a row that expires and reads the
- * others', and is sent messages through channels.
+ * Routers that meet in the channels of a Redis or Valkey server: each says every second that it is
+ * there. Nothing is stored.
  *
  * <p>Thread-safe.
  */
@@ -55,11 +56,15 @@ final class RedisLink implements ClusterLink {
 
   /*
    *  broadcast, send ─ PUBLISH ─▶ channel of all, channel of one ─▶ received
-   *  thread warmpath-redis ─ each second ─▶ one script: writes our row, drops old ones, reads all
-   *                                         PUBLISH to our own channel, which must come back
+   *  thread warmpath-redis ─ each second ─▶ DEL of a key that is not there
+   *                                         PUBLISH to all that we are here, which must come back
    *
-   * The rows are one sorted set, whose scores are when they expire, by the server's clock. Who
-   * comes and who leaves publishes that too, so that the others look at once.
+   * Who was heard in the last HEARD_MILLIS is reachable, until it says that it leaves. Nothing is
+   * stored, since a server that is shared with a cache is full or evicts, one whose disk is full or
+   * that misses its replicas refuses writes, and all of them publish as ever.
+   *
+   * DEL asks whether the server is the one that is written to: one that was made a replica keeps its
+   * connections, and publishes to those only that it has. It refuses any write, also without effect.
    *
    * Lettuce does not connect again by itself (but for a Redis Cluster, whose connections it makes
    * as they are needed, and only so): whatever fails, or does not come back through the
@@ -75,13 +80,14 @@ final class RedisLink implements ClusterLink {
   private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
 
   private static final byte MESSAGE = 0;
-  private static final byte NEWS = 1;
-  private static final byte ECHO = 2;
+  private static final byte HERE = 1;
+  private static final byte CAME = 2;
+  private static final byte LEFT = 3;
 
-  private static final int ROW_MILLIS = 3_000;
-  private static final int TICK_MILLIS = ROW_MILLIS / 3;
+  private static final int HEARD_MILLIS = 3_000;
+  private static final int TICK_MILLIS = HEARD_MILLIS / 3;
 
-  /** Who comes, leaves or speaks unknown makes us look, but not more often. */
+  /** Who comes is told at once that we are here, but not more often. */
   private static final int SPACING_MILLIS = 50;
 
   private static final int ANSWER_MILLIS = 1_500;
@@ -92,22 +98,18 @@ final class RedisLink implements ClusterLink {
   /** Commands without an answer; PUBLISH is refused beyond. */
   private static final int COMMANDS = 8_192;
 
-  private static final String ROWS =
-      """
-      local time = redis.call('TIME')
-      local now = time[1] * 1000 + math.floor(time[2] / 1000)
-      redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-      redis.call('PEXPIRE', KEYS[1], 10 * ARGV[2])
-      return redis.call('ZRANGE', KEYS[1], 0, -1)
-      """;
+  /** Others that there may be; more are refused. */
+  private static final int MOST_OTHERS = 1_024;
+
+  /** Errors of a server that is the right one and only may not write. */
+  private static final List<String> CANNOT_WRITE = List.of("MISCONF", "NOREPLICAS", "OOM");
 
   private final RouterId self;
   private final ClusterConfig config;
   private final LongSupplier nanoClock;
   private final long queueBytes;
-  private final byte[] ownRow;
-  private final byte[] rowsKey;
+  private final byte[] ownId;
+  private final byte[] noKey;
   private final byte[] toAll;
   private final Thread thread = new Thread(this::run, "warmpath-redis");
   private final Semaphore wake = new Semaphore(0);
@@ -121,6 +123,10 @@ final class RedisLink implements ClusterLink {
   private @Nullable Listener listener;
   private volatile boolean closed;
   private volatile @Nullable Session session;
+
+  /** When each other was heard. */
+  private final Map<RouterId, Long> heard = new HashMap<>();
+
   private volatile Set<RouterId> others = Set.of();
   private volatile long echoNanos;
   private volatile String problem = "connecting to Redis";
@@ -130,8 +136,8 @@ final class RedisLink implements ClusterLink {
     this.config = config;
     this.nanoClock = nanoClock;
     this.queueBytes = config.queueKb() * 1024L;
-    this.ownRow = row(self);
-    this.rowsKey = bytes("warmpath:{" + config.name() + "}:routers");
+    this.ownId = write(self);
+    this.noKey = bytes("warmpath:{" + config.name() + "}:none");
     this.toAll = bytes("warmpath:{" + config.name() + "}:all");
     thread.setDaemon(true);
   }
@@ -144,7 +150,7 @@ final class RedisLink implements ClusterLink {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  private static byte[] row(RouterId id) {
+  private static byte[] write(RouterId id) {
     byte[] name = bytes(id.name());
     return ByteBuffer.allocate(Long.BYTES + Short.BYTES + name.length)
         .putLong(id.start())
@@ -153,7 +159,7 @@ final class RedisLink implements ClusterLink {
         .array();
   }
 
-  /** Reads what {@link #row} wrote; null if it did not. */
+  /** Reads what {@link #write} wrote; null if it did not. */
   private static @Nullable RouterId id(ByteBuffer from) {
     if (from.remaining() < Long.BYTES + Short.BYTES) {
       return null;
@@ -173,9 +179,9 @@ final class RedisLink implements ClusterLink {
   }
 
   private byte[] frame(byte kind, byte[] message) {
-    return ByteBuffer.allocate(1 + ownRow.length + message.length)
+    return ByteBuffer.allocate(1 + ownId.length + message.length)
         .put(kind)
-        .put(ownRow)
+        .put(ownId)
         .put(message)
         .array();
   }
@@ -241,7 +247,7 @@ final class RedisLink implements ClusterLink {
 
   @Override
   public Status status() {
-    String alone = others.isEmpty() ? "no other router has a row in Redis" : "";
+    String alone = others.isEmpty() ? "no other router is heard through Redis" : "";
     return new Status(
         sent.sum(),
         received.sum(),
@@ -301,13 +307,11 @@ final class RedisLink implements ClusterLink {
     try {
       open.connect();
       while (!closed) {
-        tick(open);
+        tick(open, worked ? HERE : CAME);
         if (!worked) {
           worked = true;
-          session = open;
           say(problem.startsWith("connecting") ? "is connected" : "is reached again");
           problem = "";
-          var unused = open.commands.publish(toAll, frame(NEWS, new byte[0]));
         }
         wake.tryAcquire(TICK_MILLIS, TimeUnit.MILLISECONDS);
         wake.drainPermits();
@@ -323,7 +327,7 @@ final class RedisLink implements ClusterLink {
     } finally {
       session = null;
       open.close();
-      reach(Set.of());
+      forgetAll();
     }
     return worked;
   }
@@ -346,49 +350,52 @@ final class RedisLink implements ClusterLink {
     problem = why;
   }
 
-  private void tick(Session open) throws Exception {
-    var unused = open.commands.publish(channel(self), frame(ECHO, new byte[0]));
-    List<byte[]> rows =
-        open.commands
-            .<List<byte[]>>eval(
-                ROWS,
-                ScriptOutputType.MULTI,
-                new byte[][] {rowsKey},
-                ownRow,
-                bytes(Integer.toString(ROW_MILLIS)))
-            .get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
-    long silentNanos = nanoClock.getAsLong() - echoNanos;
-    if (open.isBroken || silentNanos > TimeUnit.MILLISECONDS.toNanos(ROW_MILLIS)) {
-      throw new IOException("nothing comes through the subscription");
-    }
-    Set<RouterId> found = new HashSet<>();
-    for (byte[] row : rows) {
-      RouterId id = id(ByteBuffer.wrap(row));
-      if (id != null && !id.equals(self)) {
-        found.add(id);
+  private void tick(Session open, byte kind) throws Exception {
+    try {
+      open.commands.del(noKey).get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      String error = String.valueOf(e.getCause().getMessage());
+      if (CANNOT_WRITE.stream().noneMatch(error::startsWith)) {
+        throw e;
       }
     }
-    reach(found);
+    long now = nanoClock.getAsLong();
+    if (open.isBroken || now - echoNanos > TimeUnit.MILLISECONDS.toNanos(HEARD_MILLIS)) {
+      throw new IOException("nothing comes through the subscription");
+    }
+    synchronized (heard) {
+      session = open;
+      heard.values().removeIf(at -> now - at > TimeUnit.MILLISECONDS.toNanos(HEARD_MILLIS));
+      reach();
+    }
+    var unused = open.commands.publish(toAll, frame(kind, new byte[0]));
   }
 
-  private void reach(Set<RouterId> now) {
+  /** Tells who is reachable now, if that has changed. */
+  private void reach() {
     Listener to = listener;
-    if (!now.equals(others) && to != null) {
-      others = Set.copyOf(now);
-      LOG.info("cluster {}: reaches {}", config.name(), new TreeSet<>(now));
+    if (!heard.keySet().equals(others) && to != null) {
+      others = Set.copyOf(heard.keySet());
+      LOG.info("cluster {}: reaches {}", config.name(), new TreeSet<>(others));
       to.reachable(others);
     }
   }
 
+  private void forgetAll() {
+    synchronized (heard) {
+      heard.clear();
+      reach();
+    }
+  }
+
   private void leave(Session open) throws Exception {
-    var unused = open.commands.zrem(rowsKey, ownRow);
-    open.commands.publish(toAll, frame(NEWS, new byte[0])).get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+    open.commands.publish(toAll, frame(LEFT, new byte[0])).get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   private void take(byte[] frame) {
     ByteBuffer from = ByteBuffer.wrap(frame);
     byte kind = frame.length == 0 ? -1 : from.get();
-    RouterId sender = kind < 0 ? null : id(from);
+    RouterId sender = kind < MESSAGE || kind > LEFT ? null : id(from);
     if (sender == null || from.remaining() > LONGEST_MESSAGE) {
       refused.increment();
       return;
@@ -398,13 +405,34 @@ final class RedisLink implements ClusterLink {
       return;
     }
     received.add(frame.length);
-    Listener to = listener;
-    if (kind == NEWS || !others.contains(sender)) {
-      wake.release();
-    } else if (kind == MESSAGE && from.hasRemaining() && to != null) {
-      to.received(sender, Arrays.copyOfRange(frame, from.position(), frame.length));
-    } else {
+    boolean isMessage = kind == MESSAGE;
+    if (!note(sender, kind) || (isMessage && !from.hasRemaining())) {
       refused.increment();
+      return;
+    }
+    Listener to = listener;
+    if (kind == CAME) {
+      wake.release();
+    } else if (isMessage && to != null) {
+      to.received(sender, Arrays.copyOfRange(frame, from.position(), frame.length));
+    }
+  }
+
+  /** Somebody was heard; false if it finds no room. */
+  private boolean note(RouterId sender, byte kind) {
+    synchronized (heard) {
+      if (session == null) {
+        return true; // of a connection that is given up
+      }
+      if (kind == LEFT) {
+        heard.remove(sender);
+      } else if (heard.containsKey(sender) || heard.size() < MOST_OTHERS) {
+        heard.put(sender, nanoClock.getAsLong());
+      } else {
+        return false;
+      }
+      reach();
+      return true;
     }
   }
 
@@ -434,6 +462,7 @@ final class RedisLink implements ClusterLink {
     private <B extends ClientOptions.Builder> B options(B builder) {
       builder
           .autoReconnect(builder instanceof ClusterClientOptions.Builder)
+          .pingBeforeActivateConnection(false) // refused where the disk is full
           .replayFilter(command -> true) // none is sent again
           .requestQueueSize(COMMANDS)
           .protocolVersion(ProtocolVersion.RESP2)

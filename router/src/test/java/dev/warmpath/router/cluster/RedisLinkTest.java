@@ -91,15 +91,66 @@ class RedisLinkTest extends ClusterLinkContract {
   }
 
   @Test
-  void aRouterThatIsGoneWithoutAWordLeavesWhenItsRowExpires() throws Exception {
+  void aRouterThatIsGoneWithoutAWordIsMissedSoon() throws Exception {
     Node a = node("a").begin();
-    // A row as a router writes it that then dies: its start, the length of its name, its name.
-    String row = "\"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07\\x00\\x01z\"";
     Rig.until(() -> a.link.status().problem().startsWith("no other router"));
-    String now = server.ask("EVAL \"return redis.call('TIME')[1]\" 0").split("\r\n")[1];
-    server.ask("ZADD warmpath:{warmpath}:routers " + (Long.parseLong(now) + 4) * 1000 + " " + row);
+    // As a router says that it is there, and then dies: its start, the length of its name, its
+    // name.
+    String here = "\"\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07\\x00\\x01z\"";
+    assertThat(server.ask("PUBLISH warmpath:{warmpath}:all " + here)).startsWith(":1");
     untilReached(a, "z");
     untilReached(a);
+  }
+
+  /** A server that others use as a cache, or fill: github.com/SGrondin/bottleneck/issues/73. */
+  @Test
+  void aServerThatIsFullCarriesMessages() throws Exception {
+    server.ask("CONFIG SET maxmemory 1");
+    assertThat(server.ask("SET any thing")).startsWith("-OOM");
+    meet();
+    assertThat(server.ask("KEYS *")).startsWith("*0");
+  }
+
+  @Test
+  void aServerWhoseDiskIsFullCarriesMessages() throws Exception {
+    server.ask("CONFIG SET save \"3600 1\"");
+    server.removeFolder();
+    server.ask("BGSAVE");
+    Rig.until(() -> server.refuses("SET any thing", "-MISCONF"));
+    meet();
+  }
+
+  @Test
+  void aServerThatMissesItsReplicasCarriesMessages() throws Exception {
+    server.ask("CONFIG SET min-replicas-to-write 1");
+    assertThat(server.ask("SET any thing")).startsWith("-NOREPLICAS");
+    meet();
+  }
+
+  private void meet() throws Exception {
+    Node a = node("a").begin();
+    Node b = node("b").begin();
+    untilReached(a, "b");
+    untilReached(b, "a");
+    untilHeard(b, "a:to all", () -> a.broadcast("to all"));
+    untilHeard(a, "b:to a", () -> b.send(a, "to a"));
+    assertThat(a.link.status().problem()).isEmpty();
+  }
+
+  /** Its connections stay: github.com/StackExchange/StackExchange.Redis/issues/2264. */
+  @Test
+  void aServerThatIsMadeAReplicaIsLeft() throws Exception {
+    Node a = node("a").begin();
+    Node b = node("b").begin();
+    untilReached(a, "b");
+    try (RedisServer other = new RedisServer()) {
+      server.ask("REPLICAOF 127.0.0.1 " + other.port);
+      untilReached(a);
+      assertThat(a.link.status().problem()).contains("READONLY");
+      server.ask("REPLICAOF NO ONE");
+      untilReached(a, "b");
+      untilReached(b, "a");
+    }
   }
 
   @Test

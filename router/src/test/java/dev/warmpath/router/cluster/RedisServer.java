@@ -20,6 +20,7 @@ final class RedisServer implements AutoCloseable {
 
   final int port;
   private final List<String> options;
+  private final Path folder = Files.createTempDirectory("redis");
   private Path file;
   private Process process;
 
@@ -27,7 +28,7 @@ final class RedisServer implements AutoCloseable {
     assumeTrue(Files.isExecutable(PROGRAM), "redis-server is installed");
     this.port = ClusterLinkContract.freePort();
     this.options = new ArrayList<>(List.of("--save", "", "--appendonly", "no"));
-    this.options.addAll(List.of("--dir", Files.createTempDirectory("redis").toString()));
+    this.options.addAll(List.of("--dir", folder.toString()));
     this.options.addAll(List.of(options));
     this.process = start();
   }
@@ -79,6 +80,19 @@ final class RedisServer implements AutoCloseable {
       byte[] answer = new byte[4096];
       return new String(answer, 0, Math.max(0, in.read(answer)), StandardCharsets.UTF_8);
     }
+  }
+
+  boolean refuses(String command, String error) {
+    try {
+      return ask(command).startsWith(error);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Nothing can be saved any more. */
+  void removeFolder() throws IOException {
+    Files.delete(folder);
   }
 
   String url() {
