@@ -79,6 +79,14 @@ class ConsoleBrowserTest {
     }
   }
 
+  @Test
+  void aRouterThatIsAloneShowsNoOthers() {
+    desktop("routers");
+    browser.await(".cell.good");
+    assertThat(browser.count("nav a[href='#routers'][hidden]")).isOne();
+    assertThat(browser.count("nav a:not([hidden])")).isEqualTo(5);
+  }
+
   /** Browsers open six connections to one host, and keep pages for the way back. */
   @Test
   void aPageThatWasLeftHoldsNoConnection() throws Exception {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.admin.ReplicaEndpoints.Reply;
+import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.ConsoleStream;
@@ -154,14 +155,22 @@ final class ConsoleEndpoints implements ConsoleStream.Source {
 
   @Override
   public String first() {
-    return fleet() + now();
+    return cluster() + fleet() + now();
   }
 
   @Override
   public String next(long turn) {
     int turns = Math.max(FLEET_TURNS, admin.fleet().replicas().size() / REPLICAS_A_TURN);
     String events = turn % turns == 0 ? now() + fleet() : now();
-    return events + decisions();
+    return cluster() + events + decisions();
+  }
+
+  /** Nothing if this router is alone. */
+  private String cluster() {
+    Cluster cluster = admin.cluster();
+    return cluster == null
+        ? ""
+        : ConsoleStream.event("cluster", ClusterReport.of(cluster).toString());
   }
 
   private String fleet() {

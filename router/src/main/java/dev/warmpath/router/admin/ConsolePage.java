@@ -40,6 +40,7 @@ final class ConsolePage {
           "map.js",
           "now.js",
           "prefixes.js",
+          "routers.js",
           "rows.js",
           "scores.js",
           "table.js",

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -123,17 +124,30 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
    * What is known of another router.
    *
    * @param reachable whether the link says so
-   * @param heardNanos how long ago it was last heard
+   * @param heardNanos how long ago it was last heard; {@link #NEVER} if nothing of it was
+   *     understood
    * @param bookings requests that it has under way
    * @param inStep whether its last digest was that of what is known of it
    */
   public record Peer(
-      RouterId id, boolean reachable, long heardNanos, int bookings, int waiting, boolean inStep) {}
+      RouterId id, boolean reachable, long heardNanos, int bookings, int waiting, boolean inStep) {
+
+    /** In place of an age. */
+    public static final long NEVER = -1;
+
+    /** Whether anything of it counts here. */
+    public boolean isHeard() {
+      return heardNanos != NEVER;
+    }
+  }
 
   /**
    * How it stands.
    *
+   * @param bookings own requests under way
+   * @param waiting own requests that wait for a place, as the others were told
    * @param peers others that are heard, or reachable
+   * @param lost how often one of them could be reached no more
    * @param link how the network went
    * @param told bookings that others told of so far
    * @param blindChoices own choices of an engine that were made after another router had chosen it
@@ -142,17 +156,22 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
    * @param askedAgain how often all was asked for because something was missing
    * @param malformed messages that could not be read
    * @param refused rows that found no room
+   * @param seed how this router's start went; null if it looks for no snapshot
    */
   public record Status(
       RouterId self,
+      int bookings,
+      int waiting,
       List<Peer> peers,
+      long lost,
       ClusterLink.Status link,
       long told,
       long blindChoices,
       double blindMillis,
       long askedAgain,
       long malformed,
-      long refused) {}
+      long refused,
+      Neighbours.@Nullable Seed seed) {}
 
   /** What another router has told, and what was made of it here. */
   private final class Told implements RouterRows.Changes {
@@ -286,6 +305,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private final LastWriterMap settings = new LastWriterMap();
   private Set<RouterId> reachable = Set.of();
   private boolean placesFreed;
+  private long lost;
   private long told;
   private long blindChoices;
   private double blindMillis;
@@ -600,6 +620,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       }
       for (RouterId other : reachable) {
         if (!others.contains(other)) {
+          lost++;
           LOG.warn("router {} cannot be reached any more", other.name());
         }
       }
@@ -853,6 +874,14 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   /** How it stands. */
   public Status status() {
+    Neighbours snapshots = neighbours;
+    Neighbours.Seed seed = snapshots == null ? null : snapshots.seed();
+    int bookings;
+    int waiting;
+    synchronized (ownLock) {
+      bookings = own.live().size();
+      waiting = own.queue().waiting();
+    }
     synchronized (peersLock) {
       long now = nanoClock.getAsLong();
       List<Peer> all = new ArrayList<>();
@@ -868,16 +897,25 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
                 peer.rows.queue().waiting(),
                 peer.inStep));
       }
+      for (RouterId id : reachable) {
+        if (!peers.containsKey(id)) {
+          all.add(new Peer(id, true, Peer.NEVER, 0, 0, false));
+        }
+      }
       return new Status(
           self,
+          bookings,
+          waiting,
           all,
+          lost,
           link.status(),
           told,
           blindChoices,
           blindMillis,
           askedAgain,
           malformed,
-          refused);
+          refused,
+          seed);
     }
   }
 
@@ -885,12 +923,15 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   public void collect(MetricValues to) {
     Status status = status();
     ClusterLink.Status network = status.link();
-    to.add(Metric.CLUSTER_ROUTERS, status.peers().size(), "heard");
-    to.add(Metric.CLUSTER_ROUTERS, reachable(status), "reachable");
+    to.add(Metric.CLUSTER_ROUTERS, count(status, Peer::isHeard), "heard");
+    to.add(Metric.CLUSTER_ROUTERS, count(status, Peer::reachable), "reachable");
+    to.add(Metric.CLUSTER_LOST_TOTAL, status.lost());
     to.add(Metric.CLUSTER_CONNECTED, network.problem().isEmpty() ? 1 : 0);
     for (Peer peer : status.peers()) {
       String router = peer.id().name();
-      to.add(Metric.CLUSTER_HEARD_SECONDS, peer.heardNanos() / 1e9, router);
+      if (peer.isHeard()) {
+        to.add(Metric.CLUSTER_HEARD_SECONDS, peer.heardNanos() / 1e9, router);
+      }
       to.add(Metric.CLUSTER_PEER_REQUESTS, peer.bookings(), router);
       to.add(Metric.CLUSTER_IN_STEP, peer.inStep() ? 1 : 0, router);
     }
@@ -907,8 +948,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     to.add(Metric.CLUSTER_REFUSED_TOTAL, status.refused(), "rows");
   }
 
-  private static long reachable(Status status) {
-    return status.peers().stream().filter(Peer::reachable).count();
+  private static long count(Status status, Predicate<Peer> counted) {
+    return status.peers().stream().filter(counted).count();
   }
 
   /** Leaves the others; what they know of this router's requests counts there until it expires. */

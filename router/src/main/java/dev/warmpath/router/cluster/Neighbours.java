@@ -95,6 +95,20 @@ public final class Neighbours implements AutoCloseable {
     donor.tick();
   }
 
+  /**
+   * How the start went.
+   *
+   * @param outcome never WAITING again once it is not
+   * @param seconds until that was decided, or until now
+   * @param bytes of snapshots received
+   */
+  public record Seed(WarmStart.Outcome outcome, double seconds, long bytes) {}
+
+  /** How the start went. */
+  public Seed seed() {
+    return new Seed(start.outcome(), start.seconds(), start.receivedBytes());
+  }
+
   /** How the start went; never WAITING again once it is not. */
   public WarmStart.Outcome outcome() {
     return start.outcome();
@@ -112,11 +126,12 @@ public final class Neighbours implements AutoCloseable {
 
   /** For a scrape. */
   public void collect(MetricValues to) {
+    Seed seed = seed();
     for (WarmStart.Outcome each : WarmStart.Outcome.values()) {
-      to.add(Metric.CLUSTER_SEED, each == start.outcome() ? 1 : 0, each.label());
+      to.add(Metric.CLUSTER_SEED, each == seed.outcome() ? 1 : 0, each.label());
     }
-    to.add(Metric.CLUSTER_SEED_SECONDS, start.seconds());
-    to.add(Metric.CLUSTER_SEED_BYTES, start.receivedBytes());
+    to.add(Metric.CLUSTER_SEED_SECONDS, seed.seconds());
+    to.add(Metric.CLUSTER_SEED_BYTES, seed.bytes());
     SeedDonor.Given given = donor.given();
     to.add(Metric.CLUSTER_SNAPSHOTS_GIVEN_TOTAL, given.given(), "given");
     to.add(Metric.CLUSTER_SNAPSHOTS_GIVEN_TOTAL, given.refused(), "refused");

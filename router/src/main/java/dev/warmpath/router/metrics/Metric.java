@@ -252,6 +252,8 @@ public enum Metric {
   CLUSTER_ROUTERS(
       Type.GAUGE, "Other routers: heard (their requests count here), reachable.", "state"),
   CLUSTER_CONNECTED(Type.GAUGE, "1 while the mesh or Redis works, as far as is known."),
+  CLUSTER_LOST_TOTAL(
+      Type.COUNTER, "Times another router could be reached no more: stopped, killed or cut off."),
   CLUSTER_HEARD_SECONDS(Type.GAUGE, "Since another router was last heard.", "router"),
   CLUSTER_PEER_REQUESTS(Type.GAUGE, "Requests in flight through another router.", "router"),
   CLUSTER_IN_STEP(

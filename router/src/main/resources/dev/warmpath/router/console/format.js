@@ -39,6 +39,12 @@ export function exact(value) {
   return known(value) ? grouped.format(value) : NONE;
 }
 
+/** 950 B, 12.3 kB, 4.56 MB. */
+export function bytes(value) {
+  const shown = count(value);
+  return known(value) ? shown + (/\d$/.test(shown) ? SPACE : '') + 'B' : NONE;
+}
+
 export function rate(value) {
   return known(value) ? count(value) + SPACE + '/s' : NONE;
 }

@@ -1,4 +1,4 @@
-// What the router tells while it is watched: fleet, figures, decisions. Reconnects by itself; a page that is paused or
+// What the router tells while it is watched: other routers, fleet, figures, decisions. Reconnects by itself; a page that is paused or
 // hidden for a minute costs the router nothing.
 
 import {ApiError, events, get} from './api.js';
@@ -9,12 +9,15 @@ const LONGEST_WAIT = 15_000;
 const SILENCE = 15_000;
 const HIDDEN = 60_000;
 const MOST_DECISIONS = 1_000;
+const CLUSTER_MILLIS = 10_000;
 
-/** Dispatches "state", "fleet", "now" and "decisions". */
+/** Dispatches "state", "cluster", "fleet", "now" and "decisions". */
 export class Live extends EventTarget {
   state = {name: 'connecting', detail: ''};
   settings = {};
   fleet = null;
+  /** The last ten seconds of the other routers, as {at, data}, oldest first; empty if this router is alone. */
+  clusters = [];
   /** When the last event came; null before the first. */
   at = null;
   history = null;
@@ -41,6 +44,11 @@ export class Live extends EventTarget {
     // A page that was left may be kept for the way back, and its connection with it; browsers open six to one host.
     window.addEventListener('pagehide', () => this.#hide(true));
     window.addEventListener('pageshow', () => this.#hide(false));
+  }
+
+  /** Whether the router is known to have no others; they come before the fleet. */
+  get isAlone() {
+    return this.fleet !== null && this.clusters.length === 0;
   }
 
   get paused() {
@@ -99,6 +107,7 @@ export class Live extends EventTarget {
     let heard = false;
     let watchdog;
     try {
+      this.clusters = [];
       this.settings = await get('console/settings', abort.signal);
       this.history = new History(await get('console/history?seconds=3600', abort.signal));
       for await (const event of events('console/live', abort.signal)) {
@@ -129,7 +138,9 @@ export class Live extends EventTarget {
 
   #take({event, data}) {
     this.at = Date.now();
-    if (event === 'fleet') {
+    if (event === 'cluster') {
+      this.clusters = [...this.clusters.filter(({at}) => this.at - at <= CLUSTER_MILLIS), {at: this.at, data}];
+    } else if (event === 'fleet') {
       this.fleet = data;
     } else if (event === 'now') {
       this.history.add(data);

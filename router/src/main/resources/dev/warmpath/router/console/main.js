@@ -10,6 +10,7 @@ import {time} from './format.js';
 import {Live} from './live.js';
 import {NowView} from './now.js';
 import {PrefixesView} from './prefixes.js';
+import {RoutersView} from './routers.js';
 
 const SHOWN = 6_000;
 
@@ -22,6 +23,7 @@ const views = {
   explain: ['Explain', () => new ExplainView(context)],
   decisions: ['Decisions', () => new DecisionsView(context)],
   prefixes: ['Prefixes', () => new PrefixesView(context)],
+  routers: ['Routers', () => new RoutersView(context)],
 };
 const made = {};
 let current = null;
@@ -36,7 +38,7 @@ function say(message, bad = false) {
 /** Shows the view that the address names, as #explain?decision=17. */
 function route() {
   const [name, query] = location.hash.slice(1).split('?');
-  const chosen = Object.hasOwn(views, name) ? name : 'fleet';
+  const chosen = Object.hasOwn(views, name) && !(name === 'routers' && live.isAlone) ? name : 'fleet';
   const [title, make] = views[chosen];
   for (const tab of byId('tabs').children) {
     attribute(tab, 'aria-current', tab.hash === '#' + chosen ? 'page' : null);
@@ -93,6 +95,15 @@ function showPolicy() {
   attribute(byId('policy'), 'title', 'Warmpath ' + live.settings.version);
 }
 
+/** A router that is alone has no view of others. */
+function showRouters() {
+  const tab = document.querySelector('#tabs a[href="#routers"]');
+  tab.hidden = live.isAlone;
+  if (live.isAlone && current === made.routers) {
+    route();
+  }
+}
+
 const THEMES = ['auto', 'light', 'dark'];
 
 function showTheme() {
@@ -116,6 +127,7 @@ function nextTheme() {
 onKeyNeeded(askForKey);
 live.addEventListener('state', showConnection);
 live.addEventListener('fleet', showPolicy);
+live.addEventListener('fleet', showRouters);
 byId('pause').addEventListener('click', () => (live.paused ? live.resume() : live.pause()));
 byId('theme').addEventListener('click', nextTheme);
 window.addEventListener('hashchange', route);

@@ -106,14 +106,15 @@ export class NowView {
   }
 }
 
-function tile(label, main, detail) {
+/** A figure, `main`, with a line below; `show` passes its arguments to both. */
+export function tile(label, main, detail) {
   const big = h('b');
   const small = h('small');
   return {
     element: h('div', {}, h('dt', {}, label), h('dd', {}, big, small)),
-    show: (values) => {
-      text(big, main(values));
-      text(small, detail(values));
+    show: (...values) => {
+      text(big, main(...values));
+      text(small, detail(...values));
     },
   };
 }

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.Certificates;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
+import java.net.Socket;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +39,7 @@ class ConsoleEndpointsTest {
       String head = client.readUntil("event: now");
       assertThat(head)
           .contains(" 200 ", "text/event-stream", "no-store")
+          .doesNotContain("event: cluster")
           .containsPattern("event: fleet\ndata: \\{\"policy\":\"round-robin\"");
       JsonNode now = JSON.readTree(data(client));
       assertThat(now.path("hitRate").asDouble()).isEqualTo(0.64);
@@ -45,6 +50,38 @@ class ConsoleEndpointsTest {
       assertThat(JSON.readTree(data(client)).path("ttftP50").isNumber()).isTrue();
       assertThat(rig.metrics()).containsEntry("warmpath_console_listeners", 1.0);
     }
+  }
+
+  @Test
+  void oneOfSeveralTellsOfTheOthersBeforeTheFleet() throws Exception {
+    try (Socket port = Rig.reserved();
+        Rig rig = new Rig(1, tree -> mesh(tree, port.getLocalPort()));
+        RawClient client = new RawClient(rig.router.adminPort())) {
+      client.write("GET /admin/console/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
+      assertThat(client.readUntil("event: cluster")).doesNotContain("event: fleet");
+      JsonNode told = JSON.readTree(data(client));
+      assertThat(told.path("router").asText()).isEqualTo("here");
+      assertThat(told.path("seed").path("outcome").asText()).isIn("waiting", "nobody_has_state");
+      client.readUntil("event: cluster");
+      JsonNode page = JSON.readTree(rig.admin("/admin/cluster").body());
+      assertThat(fields(JSON.readTree(data(client)))).isEqualTo(fields(page));
+      assertThat(rig.metrics()).containsEntry("warmpath_cluster_lost_total", 0.0);
+    }
+  }
+
+  private static ConfigTree mesh(ConfigTree tree, int port) {
+    return tree.set("cluster.mode", "mesh", "test")
+        .set("cluster.insecure", true, "test")
+        .set("cluster.member", "here", "test")
+        .set("cluster.host", "127.0.0.1", "test")
+        .set("cluster.port", port, "test")
+        .set("cluster.peers", List.of("127.0.0.1:" + port), "test");
+  }
+
+  private static List<String> fields(JsonNode node) {
+    List<String> names = new ArrayList<>();
+    node.fieldNames().forEachRemaining(names::add);
+    return names;
   }
 
   private static String data(RawClient client) throws Exception {

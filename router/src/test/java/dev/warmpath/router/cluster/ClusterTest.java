@@ -457,4 +457,28 @@ class ClusterTest {
     assertEquals(3, a.cluster.status().malformed());
     assertEquals(List.of(), a.cluster.status().peers());
   }
+
+  @Test
+  void whoIsReachedAndNotUnderstoodIsShown() {
+    Router a = router("a");
+    RouterId other = new RouterId("x", 9);
+    a.cluster.reachable(Set.of(other));
+    a.cluster.received(other, new byte[] {1, 99, 0});
+    assertEquals(
+        List.of(new Cluster.Peer(other, true, Cluster.Peer.NEVER, 0, 0, false)),
+        a.cluster.status().peers());
+    assertEquals(0, a.cluster.status().lost());
+    a.cluster.reachable(Set.of());
+    assertEquals(List.of(), a.cluster.status().peers());
+    assertEquals(1, a.cluster.status().lost());
+  }
+
+  @Test
+  void ownRequestsAreShown() {
+    Router a = router("a");
+    Assignment sent = a.send(prompt(160, 1));
+    assertEquals(1, a.cluster.status().bookings());
+    sent.finished(Outcome.COMPLETED);
+    assertEquals(0, a.cluster.status().bookings());
+  }
 }
