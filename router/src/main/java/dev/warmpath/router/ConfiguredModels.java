@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.dispatch.ModelPolicies;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.policy.SplitRules;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -39,6 +40,7 @@ final class ConfiguredModels {
    */
   void apply(RouterConfig before, RouterConfig now, Dispatcher dispatcher) {
     dispatcher.policies(policies(dispatcher.policies(), before, now));
+    dispatcher.splitRule(SplitRules.named(now.policy().split(), now.policy().splitOptions()));
     Map<String, String> names = new HashMap<>();
     now.models().forEach(model -> model.aliases().forEach(alias -> names.put(alias, model.name())));
     aliases = Map.copyOf(names);

@@ -1,6 +1,7 @@
 package dev.warmpath.router.config;
 
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.policy.SplitRules;
 import java.util.Map;
 
 /**
@@ -9,6 +10,8 @@ import java.util.Map;
  * <p>Immutable.
  *
  * @param options those that the policy has; checked by making one
+ * @param split the rule by which a request is split over two engines, where there are such
+ * @param splitOptions those that the rule has
  */
 public record PolicyConfig(
     @Key(
@@ -33,10 +36,24 @@ public record PolicyConfig(
             })
         String name,
     @Key(advanced = true) Map<String, Double> options,
-    @Key(standard = "x-session-id") String sessionHeader) {
+    @Key(standard = "x-session-id") String sessionHeader,
+    @Key(
+            standard = "cheapest",
+            choices = {
+              "always",
+              "cheapest",
+              "decode-uncached",
+              "never",
+              "new-tokens",
+              "prompt-tokens"
+            })
+        String split,
+    @Key(advanced = true) Map<String, Double> splitOptions) {
 
   public PolicyConfig {
     options = Map.copyOf(options);
     Policies.named(name, options);
+    splitOptions = Map.copyOf(splitOptions);
+    SplitRules.named(split, splitOptions);
   }
 }

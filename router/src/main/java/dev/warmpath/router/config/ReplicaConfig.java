@@ -40,6 +40,7 @@ public record ReplicaConfig(
     @Key(standard = "" + SglangRules.LOAD_BACK_TOKENS, max = 1_000_000, advanced = true)
         int loadBackTokens,
     @Key List<String> models,
+    KvTransferConfig transfer,
     UpstreamConfig upstream) {
 
   /** Which engine's rules it follows. */
@@ -271,6 +272,7 @@ public record ReplicaConfig(
         loras,
         loadBackTokens,
         models,
+        transfer,
         upstream);
   }
 

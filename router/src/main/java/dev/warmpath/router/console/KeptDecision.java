@@ -61,7 +61,11 @@ public record KeptDecision(
   public boolean isOf(String name) {
     Choice choice = decision.choice();
     return choice != null
-        && (choice.engine().equals(name) || choice.engine().startsWith(name + "/"));
+        && (isAt(choice, name) || (choice.prefill() != null && isAt(choice.prefill(), name)));
+  }
+
+  private static boolean isAt(Choice choice, String name) {
+    return choice.engine().equals(name) || choice.engine().startsWith(name + "/");
   }
 
   /** About as many bytes as it takes in memory. */
@@ -80,6 +84,9 @@ public record KeptDecision(
     to.put("id", id).put("timeMs", arrivedMillis).put("requestId", request.id());
     to.put("model", request.model()).put("path", request.path()).put("client", request.client());
     to.put("engine", choice == null ? null : choice.engine());
+    if (choice != null && choice.prefill() != null) {
+      to.put("prefillEngine", choice.prefill().engine());
+    }
     to.put("policy", choice == null ? null : choice.policy());
     to.put("reason", reason());
     count(to, "promptTokens", tokens.prompt());

@@ -88,6 +88,7 @@ public final class Replica {
   private final AtomicReferenceArray<OtherLoad> otherLoads;
   private final AtomicReferenceArray<ReportedLoad> reportedLoads;
   private volatile double weight = 1;
+  private volatile KvTransfer transfer = KvTransfer.NONE;
   private volatile boolean gone;
 
   /**
@@ -151,6 +152,15 @@ public final class Replica {
 
   public void globalRanks(boolean are) {
     globalRanks = are;
+  }
+
+  /** Which part of a request it serves, and how its KV cache gets to others. */
+  public KvTransfer transfer() {
+    return transfer;
+  }
+
+  public void transfer(KvTransfer is) {
+    transfer = is;
   }
 
   public Set<String> models() {

@@ -49,6 +49,7 @@ public record Member(
             config.firstRank());
     replica.weight(config.weight());
     replica.globalRanks(config.globalRanks());
+    replica.transfer(config.transfer().kvTransfer(config.url()));
     replica.draining(isDrained);
     return replica;
   }

@@ -57,6 +57,11 @@ public enum Metric {
       "reason"),
   REJECTED_TOTAL(Type.COUNTER, "Errors answered by the router itself.", "code"),
   RETRIES_TOTAL(Type.COUNTER, "Retries at another replica.", "cause"),
+  SPLIT_REQUESTS_TOTAL(
+      Type.COUNTER,
+      "Prompts computed for another engine to answer: handed_over, no_handoff (nothing came to hand"
+          + " over), refused, failed.",
+      "result"),
   FALLBACKS_TOTAL(Type.COUNTER, "Requests routed without knowing their prompt.", "cause"),
   ASSIGNMENTS_TOTAL(Type.COUNTER, "Requests given to an engine.", "engine", "policy", "reason"),
   UNASSIGNED_TOTAL(Type.COUNTER, "Requests no replica could take.", "cause"),

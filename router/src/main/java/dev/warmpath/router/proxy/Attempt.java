@@ -72,6 +72,7 @@ final class Attempt {
   private static final String STREAM = "text/event-stream";
   private static final long UNKNOWN = Long.MIN_VALUE;
   private static final int UNAVAILABLE = 503;
+  private static final int FAILED_LOAD = 500;
   private static final int LONGEST_REFUSAL_BYTES = 1 << 16;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
 
@@ -86,6 +87,7 @@ final class Attempt {
   private final TimeLimit total = new TimeLimit();
 
   private long contentNanos = UNKNOWN;
+  private long sentNanos = UNKNOWN;
   private boolean over;
   private boolean sentWhole;
   private boolean begun;
@@ -95,6 +97,9 @@ final class Attempt {
   private @Nullable HttpClientResponse answer;
   private @Nullable UsageScanner usage;
   private @Nullable TransferParams hidden;
+
+  /** What came of a decode's first event. */
+  private @Nullable Buffer firstEvent;
 
   /** What the replica says instead of a stream that the exchange has begun for it. */
   private @Nullable Buffer refusal;
@@ -106,11 +111,12 @@ final class Attempt {
     this.assignment = assignment;
   }
 
-  void start(HttpServerRequest client, String requestId, Buffer body) {
+  void start(String requestId, Buffer body) {
     Timeouts limits = proxy.config().timeouts();
     watch(limits.firstByteMs(), this::silent);
     total.start(limits.totalMs(), now(), this::totalOver);
-    Future<HttpClientRequest> connecting = loop.client().request(options(client, requestId));
+    Future<HttpClientRequest> connecting =
+        loop.client().request(traced(options(proxy, exchange, assignment, requestId)));
     Handler<AsyncResult<HttpClientRequest>> connected =
         tried -> {
           if (tried.failed()) {
@@ -140,7 +146,18 @@ final class Attempt {
     (silence.isOver(nowNanos) ? silence : total).expire();
   }
 
-  private RequestOptions options(HttpServerRequest client, String requestId) {
+  private RequestOptions traced(RequestOptions options) {
+    RequestTrace trace = exchange.trace();
+    if (trace != null) {
+      trace.trying(assignment.choice(), options.getHeaders()::set);
+    }
+    return options;
+  }
+
+  /** How a request goes up to the engine of an assignment. */
+  static RequestOptions options(
+      ProxyContext proxy, Exchange exchange, Assignment assignment, String requestId) {
+    HttpServerRequest client = exchange.request();
     Replica replica = assignment.replica();
     Upstream upstream = proxy.upstreams().of(replica);
     String own = upstream.authorization();
@@ -153,20 +170,12 @@ final class Attempt {
       headers.set(
           "x-data-parallel-rank", Integer.toString(replica.headerRank(assignment.dpRank())));
     }
-    trace(headers);
     return upstream
         .options()
         .setMethod(client.method())
         .setURI(exchange.uri())
         .setHeaders(headers)
         .setConnectTimeout(proxy.config().timeouts().connectMs());
-  }
-
-  private void trace(MultiMap headers) {
-    RequestTrace trace = exchange.trace();
-    if (trace != null) {
-      trace.trying(assignment.choice(), headers::set);
-    }
   }
 
   private void send(HttpClientRequest request, Buffer body) {
@@ -177,6 +186,7 @@ final class Attempt {
       return;
     }
     exchange.sending();
+    sentNanos = now();
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {
           if (sent.failed()) {
@@ -198,7 +208,7 @@ final class Attempt {
       assignment.responded(now()); // a stream's head comes before the engine has the request
     }
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
-    if (RETRYABLE.contains(found.statusCode())) {
+    if (isRetryable(found.statusCode())) {
       rest(found);
       if (isOwnAnswer()) {
         assignment.answered();
@@ -218,6 +228,16 @@ final class Attempt {
     }
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));
+  }
+
+  /** A decode that could not load what the prefill has computed says so with a 500. */
+  private boolean isRetryable(int status) {
+    return RETRYABLE.contains(status) || (status == FAILED_LOAD && isDecode());
+  }
+
+  /** Whether another engine computes the prompt. */
+  private boolean isDecode() {
+    return assignment.prefill() != null;
   }
 
   private static String contentType(HttpClientResponse found) {
@@ -278,6 +298,34 @@ final class Attempt {
       collect(refusal, chunk);
       return;
     }
+    if (!begun && isDecode() && isReadableStream(Objects.requireNonNull(answer))) {
+      first(chunk, now);
+    } else {
+      pass(chunk, now);
+    }
+  }
+
+  /**
+   * Holds the beginning of a decode's stream until its first event is whole: what failed to load is
+   * said there, behind a head that says 200.
+   */
+  private void first(Buffer chunk, long now) {
+    firstEvent = firstEvent == null ? Buffer.buffer() : firstEvent;
+    firstEvent.appendBuffer(chunk);
+    StreamStart start = StreamStart.of(firstEvent.getBytes());
+    if (start == StreamStart.UNKNOWN && firstEvent.length() < LONGEST_REFUSAL_BYTES) {
+      return;
+    }
+    if (start == StreamStart.ERROR
+        && retry("failed_load", Outcome.CANCELLED, Exchange.Failure.LOST)) {
+      return;
+    }
+    Buffer held = firstEvent;
+    firstEvent = null;
+    pass(held, now);
+  }
+
+  private void pass(Buffer chunk, long now) {
     if (!begun) {
       begin();
     }
@@ -313,6 +361,10 @@ final class Attempt {
       return;
     }
     if (before == 0) {
+      if (isDecode() && sentNanos != UNKNOWN) {
+        long since = Math.max(sentNanos, exchange.prefillDoneNanos());
+        assignment.transferred((now - since) / 1e6);
+      }
       assignment.firstToken();
       exchange.timeline().firstToken();
       if (exchange.trace() != null) {
@@ -409,6 +461,11 @@ final class Attempt {
       exchange.endWith(ApiError.ofEngine(status, refusal.getBytes()), Ending.BROKEN_OFF);
       return;
     }
+    if (firstEvent != null) {
+      Buffer held = firstEvent;
+      firstEvent = null;
+      pass(held, now());
+    }
     if (!begun) {
       begin();
     }
@@ -429,7 +486,7 @@ final class Attempt {
           .trace()
           .usage(reported.promptTokens(), reported.cachedTokens(), reported.answerTokens());
     }
-    if (reported.tellsCachedTokens()) {
+    if (reported.tellsCachedTokens() && !isDecode()) { // else they are the prefill's, or all
       assignment.usage(reported.promptTokens(), reported.cachedTokens());
     }
   }

@@ -1,8 +1,10 @@
 package dev.warmpath.router.proxy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
@@ -16,6 +18,9 @@ import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.trace.Tracing;
+import dev.warmpath.router.transfer.Handoff;
+import dev.warmpath.router.transfer.KvProtocol;
+import dev.warmpath.router.transfer.RequestFields;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import io.netty.buffer.Unpooled;
@@ -54,10 +59,10 @@ import org.slf4j.LoggerFactory;
 final class Exchange {
 
   /*
-   *   BODY ───▶ PROMPT ─────────────────▶ TRYING ───▶ OVER
-   *                │       reserved       ▲ ▲  │
-   *       all full ▼                      │ │  ▼ failed before its first byte
-   *             QUEUED ───────────────────┘ └ BACKING_OFF
+   *   BODY ───▶ PROMPT ───────────────────────────▶ TRYING ───▶ OVER
+   *                │       reserved      PREFILLING ▲ ▲  │
+   *       all full ▼                    ▲         └─┘ │  ▼ failed before its first byte
+   *             QUEUED ─────────────────┴─────────────┴ BACKING_OFF
    *                       has its turn
    *
    *   state         holds                                        what limits its time
@@ -74,13 +79,14 @@ final class Exchange {
    * Every state may end: by an error of our own, by a client that goes, by the end of the process. A
    * place in the queue can have its turn before it was told: then PROMPT becomes TRYING.
    *
-   * What an attempt goes through in TRYING is drawn in Attempt. Two upstream legs, a prefill at one
-   * engine and then the decode at another, would be one more state here, PREFILLING, before TRYING:
-   * its attempt passes nothing down (it collects its answer, as it does a refusal), and its last byte
-   * leads to TRYING with what the answer holds for the second leg; a failed one leads to BACKING_OFF
-   * and back. What is now the exchange's then belongs to a leg: the body that goes up, the replicas
-   * tried, the tries that may have begun. The decode's place is reserved with the prefill's by the
-   * dispatcher, and is the exchange's until TRYING, beside what a back-off reserves.
+   *   PREFILLING    the body, a leg with its assignment, the     the leg's limits
+   *                 place where the answer will be given
+   *
+   * What an attempt goes through in TRYING is drawn in Attempt. A request may be split over two
+   * engines (Split): one computes its prompt, the other one answers it. Then a try has two legs.
+   * With most connectors they follow each other, PREFILLING and then TRYING, and the second is told
+   * what the first has answered; with some both go up at once, in TRYING. What fails before the
+   * client's first byte takes both with it, and another try may take other engines, or one alone.
    *
    * I1  At most one attempt exists at a time but for the moment in which a failed one, whose place
    *     is given back, hands over; each owns exactly one assignment and finishes it. What is
@@ -98,6 +104,8 @@ final class Exchange {
     PROMPT,
     /** All replicas are full. */
     QUEUED,
+    /** A replica computes the prompt for another one, which gets the request afterwards. */
+    PREFILLING,
     /** A replica has it. */
     TRYING,
     /** One has failed, and the next one is reserved. */
@@ -108,8 +116,9 @@ final class Exchange {
     boolean leadsTo(State next) {
       return switch (this) {
         case BODY -> next == PROMPT || next == OVER;
-        case PROMPT -> next == QUEUED || next == TRYING || next == OVER;
-        case QUEUED, BACKING_OFF -> next == TRYING || next == OVER;
+        case PROMPT -> next == QUEUED || next == PREFILLING || next == TRYING || next == OVER;
+        case QUEUED, BACKING_OFF -> next == PREFILLING || next == TRYING || next == OVER;
+        case PREFILLING -> next == TRYING || next == BACKING_OFF || next == OVER;
         case TRYING -> next == BACKING_OFF || next == OVER;
         case OVER -> false;
       };
@@ -294,7 +303,13 @@ final class Exchange {
   /** Whether the response was begun as a stream before any replica's byte. */
   private boolean committed;
 
-  /** Waits for the end of a back-off. */
+  /** Where the fields of the body lie; null where nothing is to be changed, or can be. */
+  private @Nullable RequestFields fields;
+
+  /** Has the prompt computed, for this try. */
+  private @Nullable PrefillLeg prefill;
+
+  /** Waits for the end of a back-off, or for its prompt to be computed elsewhere. */
   private @Nullable Assignment reserved;
 
   private Exchange(ProxyContext proxy, Loop loop, Arrival arrival) {
@@ -387,6 +402,7 @@ final class Exchange {
   private boolean isLate(long nowNanos) {
     return limit.isOver(nowNanos)
         || line.isOver(nowNanos)
+        || (prefill != null && prefill.isLate(nowNanos))
         || (attempt != null && attempt.isLate(nowNanos));
   }
 
@@ -399,6 +415,8 @@ final class Exchange {
               }
               if (limit.isOver(nowNanos)) {
                 limit.expire();
+              } else if (prefill != null && prefill.isLate(nowNanos)) {
+                prefill.timeOut(nowNanos);
               } else if (attempt != null && attempt.isLate(nowNanos)) {
                 attempt.timeOut(nowNanos);
               }
@@ -521,13 +539,17 @@ final class Exchange {
       ApiError refusal = refusal(read, request, stored);
       BlockChain logged = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
       boolean hides = mayHideTransfers(whole);
-      DispatchResult placed = ask(request, refusal);
+      RequestFields found = proxy.dispatcher().transfers() ? RequestFields.of(whole) : null;
+      boolean isSplittable = found != null && route.kind() != null && found.isForOneAnswer();
+      PreparedRequest asked = isSplittable ? request.split() : request;
+      DispatchResult placed = ask(asked, refusal);
       loop.context.runOnContext(
           guarded(v -> {
             if (isOver()) {
               quota.over(timeline); // it was counted after the client had left
             }
-            prepared = request;
+            prepared = asked;
+            fields = found;
             pieces = logged;
             hidesTransfers = hides;
             decided(refusal, placed);
@@ -735,14 +757,139 @@ final class Exchange {
   }
 
   private void begin(Assignment assignment) {
-    become(State.TRYING);
     limit.stop();
     timeline.dispatched(assignment);
-    tried.add(assignment.replica().name());
+    Assignment computing = assignment.prefill();
+    if (computing == null) {
+      become(State.TRYING);
+      // not a copy, since room was taken for one; nobody writes to it
+      byte[] whole = KvProtocol.alone(body.whole(), fields);
+      attempt(assignment, whole);
+    } else {
+      new Split(assignment, computing).begin();
+    }
+  }
+
+  private void attempt(Assignment assignment, byte[] whole) {
     attempt = new Attempt(this, proxy, loop, assignment);
-    // not a copy, since room was taken for one; nobody writes to it
-    Buffer shared = BufferInternal.buffer(Unpooled.wrappedBuffer(body.whole()));
-    attempt.start(request, requestId, shared);
+    attempt.start(requestId, BufferInternal.buffer(Unpooled.wrappedBuffer(whole)));
+  }
+
+  /** One try of the request at two engines. */
+  private final class Split implements PrefillLeg.Listener {
+    private final Assignment answers;
+    private final Assignment computes;
+    private final RequestFields of = Objects.requireNonNull(fields);
+    private final KvTransfer transfer;
+    private final KvProtocol protocol;
+    private final PrefillLeg leg;
+    private Handoff handoff;
+
+    Split(Assignment answers, Assignment computes) {
+      this.answers = answers;
+      this.computes = computes;
+      transfer = computes.replica().transfer();
+      protocol = Objects.requireNonNull(KvProtocol.of(transfer.connector()));
+      long room = proxy.random().nextLong() & Long.MAX_VALUE;
+      handoff = new Handoff("wp-" + Long.toHexString(room), room, end(computes), end(answers));
+      leg = new PrefillLeg(Exchange.this, proxy, computes, this);
+    }
+
+    private Handoff.End end(Assignment at) {
+      KvTransfer there = at.replica().transfer();
+      return new Handoff.End(
+          there.host(), there.port(), there.secondPort(), at.dpRank(), at.replica().ranks(), "");
+    }
+
+    void begin() {
+      become(State.PREFILLING);
+      prefill = leg;
+      reserved = answers;
+      if (transfer.connector() == KvTransfer.Connector.MOONCAKE) {
+        leg.identify(
+            loop,
+            transfer,
+            engineId -> {
+              handoff = handoff.named(engineId);
+              send();
+            });
+      } else {
+        send();
+      }
+    }
+
+    private void send() {
+      leg.start(
+          loop,
+          Attempt.options(proxy, Exchange.this, computes, requestId),
+          protocol.prefill(of, handoff));
+      if (transfer.connector().isTogether() && isCurrent()) {
+        answerAt(Objects.requireNonNull(protocol.decode(of, handoff, null)));
+      }
+    }
+
+    /** Whether the exchange is still at this try. */
+    private boolean isCurrent() {
+      return prefill == leg && (state == State.PREFILLING || state == State.TRYING);
+    }
+
+    @Override
+    public void computed(@Nullable JsonNode answer) {
+      if (state == State.PREFILLING && isCurrent()) {
+        byte[] decoded = protocol.decode(of, handoff, answer);
+        proxy.metrics().countSplit(decoded == null ? "no_handoff" : "handed_over");
+        answerAt(decoded == null ? KvProtocol.alone(body.whole(), of) : decoded);
+      } else {
+        proxy.metrics().countSplit("handed_over");
+      }
+    }
+
+    /** The engine that answers computes all, and says better what is wrong. */
+    @Override
+    public void refused() {
+      proxy.metrics().countSplit("refused");
+      if (state == State.PREFILLING && isCurrent()) {
+        answerAt(KvProtocol.alone(body.whole(), of));
+      } else {
+        failBoth("prefill_refused", Failure.REFUSED);
+      }
+    }
+
+    @Override
+    public void failed(String cause, Failure failure) {
+      proxy.metrics().countSplit("failed");
+      tried.add(computes.replica().name());
+      failBoth("prefill_" + cause, failure);
+    }
+
+    private void answerAt(byte[] decoded) {
+      reserved = null;
+      become(State.TRYING);
+      attempt(answers, decoded);
+    }
+
+    /** Both legs are done again elsewhere, if the client has seen nothing of this try. */
+    private void failBoth(String cause, Failure failure) {
+      Attempt current = attempt;
+      if (!isCurrent() || (current != null && current.hasBegun())) {
+        return;
+      }
+      prefill = null;
+      reserved = null;
+      if (current != null) {
+        current.abandon(Outcome.CANCELLED);
+      }
+      if (!again(answers, Outcome.CANCELLED, cause, failure)) {
+        answers.finished(Outcome.CANCELLED);
+        reject(ApiError.upstream(502, cause, "The replica that computes the prompt failed."));
+      }
+    }
+  }
+
+  /** When this try's prompt was computed elsewhere; long ago if that is not known. */
+  long prefillDoneNanos() {
+    PrefillLeg leg = prefill;
+    return leg == null || leg.doneNanos() == 0 ? Long.MIN_VALUE : leg.doneNanos();
   }
 
   /**
@@ -752,6 +899,11 @@ final class Exchange {
    * @return whether there is one; the attempt's response is not wanted then
    */
   boolean retry(Assignment failed, Outcome outcome, String cause, Failure failure) {
+    tried.add(failed.replica().name());
+    return again(failed, outcome, cause, failure);
+  }
+
+  private boolean again(Assignment failed, Outcome outcome, String cause, Failure failure) {
     begun += failure.begun ? 1 : 0;
     if (isOver() || !mayRetry(failure)) {
       return false;
@@ -765,9 +917,17 @@ final class Exchange {
     proxy.retries().spend();
     proxy.metrics().countRetry(cause);
     attempt = null;
+    leavePrefill();
     become(State.BACKING_OFF);
     backOff(assignment);
     return true;
+  }
+
+  private void leavePrefill() {
+    if (prefill != null) {
+      prefill.abandon();
+      prefill = null;
+    }
   }
 
   private boolean mayRetry(Failure failure) {
@@ -970,6 +1130,7 @@ final class Exchange {
     if (queued != null) {
       queued.withdraw();
     }
+    leavePrefill();
     if (reserved != null) {
       reserved.finished(Outcome.CANCELLED);
       reserved = null;

@@ -38,6 +38,7 @@ public final class ProxyMetrics {
   private final Map<String, OfPath> paths = new ConcurrentHashMap<>();
   private final Counters<String> rejections;
   private final Counters<String> retries;
+  private final Counters<String> splits;
   private final Timer routing;
   private final Timer queueWait;
 
@@ -45,6 +46,7 @@ public final class ProxyMetrics {
     this.registry = registry;
     this.rejections = new Counters<>(code -> Metric.REJECTED_TOTAL.counter(registry, code));
     this.retries = new Counters<>(cause -> Metric.RETRIES_TOTAL.counter(registry, cause));
+    this.splits = new Counters<>(result -> Metric.SPLIT_REQUESTS_TOTAL.counter(registry, result));
     this.routing = Metric.ROUTING_SECONDS.timer(registry);
     this.queueWait = Metric.QUEUE_WAIT_SECONDS.timer(registry);
   }
@@ -102,6 +104,11 @@ public final class ProxyMetrics {
   /** Another replica is tried. */
   void countRetry(String cause) {
     retries.of(cause).increment();
+  }
+
+  /** The prompt of a request was computed by another engine than the one that answers, or not. */
+  void countSplit(String result) {
+    splits.of(result).increment();
   }
 
   /** The router answered by itself. */

@@ -91,6 +91,7 @@ final class DecisionLine implements LineFormat {
 
   private static void choice(JsonGenerator json, Choice choice) throws IOException {
     engine(json, choice);
+    text(json, "prefill_engine", choice.prefill() == null ? null : choice.prefill().engine());
     json.writeStringField("policy", choice.policy());
     json.writeStringField("reason", choice.reason());
     json.writeNumberField("in_flight", choice.inFlight());

@@ -154,6 +154,24 @@ public final class Candidates {
     }
   }
 
+  /** Adds a row as it is among other candidates. */
+  public void add(Candidates from, int row) {
+    add(from.names[row], from.numbers[row], from.costs[row], from.lastTurns[row]);
+    cached(from.creditTokens[row], from.hostTokens[row], from.diskTokens[row]);
+    load(
+        from.requests[row],
+        from.waiting[row],
+        from.queuedTokens[row],
+        from.prefillBacklogMillis[row],
+        from.contextTokens[row]);
+    capacity(from.capacityTokens[row]).weighing(from.weights[row]);
+  }
+
+  /** What a row does not hold costs so much there, instead of being computed. */
+  public void cost(int row, PrefillCost cost) {
+    costs[row] = cost;
+  }
+
   /** Overwrites a row with another, which comes no earlier; the rest stays. */
   public void move(int from, int to) {
     if (from == to) {

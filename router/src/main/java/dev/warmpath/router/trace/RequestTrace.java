@@ -24,6 +24,7 @@ public final class RequestTrace {
    * POST /v1/chat/completions    accepted ───────────────────────────── last byte
    *   tokenize                     ├──┤
    *   decide                          ├┤
+   *   prefill (where another computes)   ├────┤
    *   upstream (one a try)              ├────────●──────────────────┤
    *                                              first token
    */
@@ -32,6 +33,7 @@ public final class RequestTrace {
   private final Span request;
   private final Context context;
   private volatile Span step = Span.getInvalid();
+  private volatile Span prefill = Span.getInvalid();
   private volatile Span upstream = Span.getInvalid();
 
   RequestTrace(Tracer tracer, Span request) {
@@ -83,23 +85,43 @@ public final class RequestTrace {
    */
   public void trying(Choice choice, Headers headers) {
     endUpstream("retried");
-    Span span = begin("upstream", SpanKind.CLIENT);
+    upstream = sending("upstream", choice, headers);
+  }
+
+  /**
+   * The engine that computes the prompt for another one is tried.
+   *
+   * @param headers sets a header of the request there
+   */
+  public void prefilling(Choice choice, Headers headers) {
+    prefill.end();
+    prefill = sending("prefill", choice, headers);
+  }
+
+  /** That engine has answered, or never will. */
+  public void prefilled(String outcome) {
+    prefill.setAttribute("warmpath.outcome", outcome);
+    prefill.end();
+  }
+
+  private Span sending(String name, Choice choice, Headers headers) {
+    Span span = begin(name, SpanKind.CLIENT);
     span.setAttribute("warmpath.engine", choice.engine());
     span.setAttribute("warmpath.policy", choice.policy());
     span.setAttribute("warmpath.reason", choice.reason());
     if (choice.prediction().predicts()) {
       span.setAttribute("warmpath.predicted_cached_tokens", choice.prediction().cachedTokens());
     }
-    upstream = span;
     W3CTraceContextPropagator.getInstance()
         .inject(
             context.with(span),
             headers,
-            (to, name, value) -> {
+            (to, key, value) -> {
               if (to != null) {
-                to.accept(name, value);
+                to.accept(key, value);
               }
             });
+    return span;
   }
 
   /** Sets a header. */
@@ -136,6 +158,7 @@ public final class RequestTrace {
    */
   public void ended(int status, String outcome) {
     step.end(); // without effect if it has ended
+    prefill.end();
     endUpstream(outcome);
     request.setAttribute("http.response.status_code", status);
     request.setAttribute("warmpath.outcome", outcome);

@@ -334,7 +334,7 @@ class ConfigTreeTest {
             "f.yaml:1: policy 'sticky' has no option 'miss-weight', it has stay-factor");
     assertThat(problems("policy: {name: sticky, miss-weight: 3}"))
         .containsExactly(
-            "f.yaml:1: unknown key 'policy.miss-weight'; did you mean" + " 'policy.name'?");
+            "f.yaml:1: unknown key 'policy.miss-weight'; did you mean 'policy.split'?");
   }
 
   @Test

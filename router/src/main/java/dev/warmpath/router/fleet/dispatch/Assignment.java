@@ -11,6 +11,7 @@ import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Policy;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An engine that was given a request, and the load and expected blocks that are reserved for it
@@ -29,6 +30,7 @@ public final class Assignment implements DispatchResult {
   private final int promptTokens;
   private final boolean comparable;
   private final Reservation reservation;
+  private final @Nullable Assignment prefill;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile long[] note = Policy.NOTHING;
 
@@ -37,13 +39,40 @@ public final class Assignment implements DispatchResult {
       EngineState engine,
       Prompt prompt,
       Choice choice,
-      Reservation reservation) {
+      Reservation reservation,
+      @Nullable Assignment prefill) {
     this.dispatcher = dispatcher;
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
     this.choice = choice;
     this.reservation = reservation;
+    this.prefill = prefill;
+  }
+
+  /**
+   * That of the engine which computes the prompt for this one; null if this one does. It ends with
+   * this one at the latest.
+   */
+  public @Nullable Assignment prefill() {
+    return prefill;
+  }
+
+  /**
+   * The blocks that {@link #prefill} has computed could be used here.
+   *
+   * @param millis since they could be fetched
+   */
+  public void transferred(double millis) {
+    Assignment from = prefill;
+    if (from != null) {
+      engine.transferred(from.engine, Math.max(0, promptTokens - heldTokens()), millis);
+    }
+  }
+
+  private int heldTokens() {
+    BlockChain chain = choice.blocks();
+    return chain == null ? 0 : reservation.heldBlocks() * chain.space().blockSizeTokens();
   }
 
   public Replica replica() {
@@ -147,6 +176,9 @@ public final class Assignment implements DispatchResult {
 
   /** The same, but nobody who waits gets the place yet. */
   boolean giveBack(Outcome outcome) {
+    if (prefill != null) {
+      prefill.giveBack(Outcome.CANCELLED);
+    }
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
     if (ended) {
       meters().countOutcome(outcome);

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param prefillMillis the time predicted for this request's prompt; 0 if it is not known
  * @param scored what the choice would have cost: the winner first, then some others; none if that
  *     is not kept
+ * @param prefill the engine that computes the prompt for this one, whose prediction this one has as
+ *     well: what is reported is that one's reuse; null if none does
  */
 public record Choice(
     String engine,
@@ -32,7 +34,8 @@ public record Choice(
     int waiting,
     double prefillBacklogMillis,
     double prefillMillis,
-    List<Explanation.Row> scored) {
+    List<Explanation.Row> scored,
+    @Nullable Choice prefill) {
 
   private static final long ROW_BYTES = 250;
   private static final long TERM_BYTES = 40;
@@ -44,6 +47,6 @@ public record Choice(
     for (Explanation.Row row : scored) {
       bytes += ROW_BYTES + TERM_BYTES * row.score().terms().size();
     }
-    return bytes;
+    return prefill == null ? bytes : bytes + prefill.bytes();
   }
 }

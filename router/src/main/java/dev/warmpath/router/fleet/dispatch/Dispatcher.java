@@ -13,15 +13,14 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
-import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
-import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
-import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.SplitRule;
+import dev.warmpath.router.routing.policy.SplitRules;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -32,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -89,8 +89,6 @@ public final class Dispatcher {
   public record Limits(
       ExpectedBlocks.Limits expectedBlocks, int replicaRequests, int queueRequests) {}
 
-  private static final int MOST_SCORED = 8;
-
   private final Fleet fleet;
   private final KvIndex index;
   private final EngineEvents engineEvents;
@@ -102,6 +100,7 @@ public final class Dispatcher {
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile boolean keepsScores;
+  private volatile SplitRule splitRule = SplitRules.CHEAPEST;
   private volatile double place = RoutingRequest.ALONE;
   private final WaitingRequests waiting;
   private final Counters<Cause> unassigned;
@@ -134,7 +133,7 @@ public final class Dispatcher {
     fleet.onRemoval(gone -> table()); // what was counted of it goes at once
   }
 
-  /** Whether assignments keep the scores of their choice, of {@value #MOST_SCORED} engines. */
+  /** Whether assignments keep the scores of their choice, of {@value Plan#MOST_SCORED} engines. */
   public void keepScores(boolean keeps) {
     keepsScores = keeps;
   }
@@ -156,6 +155,11 @@ public final class Dispatcher {
   /** Chooses by these from the next request on. */
   public void policies(ModelPolicies others) {
     policies = others;
+  }
+
+  /** Decides from the next request on which ones are split over two engines. */
+  public void splitRule(SplitRule other) {
+    splitRule = other;
   }
 
   /** These bounds hold from the next request on; those of expected blocks only for new engines. */
@@ -294,13 +298,13 @@ public final class Dispatcher {
         return noCandidate(selection.nearest());
       }
       RoutingRequest routed = routed(selection, request, turn, now);
-      int winner = chooser.choose(routed, selection.candidates());
-      Contender contender = selection.row(winner);
-      int credit = selection.candidates().creditTokens(winner);
-      Reservation reservation = reserve(contender, request, credit, turn, now);
-      if (reservation != null) {
-        return assign(
-            new Winner(chooser, routed, selection, winner, keepsScores), request, reservation);
+      Plan plan = Plan.of(chooser, splitRule, routed, selection);
+      if (plan == null) {
+        return noCandidate(selection.nearest());
+      }
+      Assignment assignment = reserve(plan, request, turn, now);
+      if (assignment != null) {
+        return assignment;
       }
     }
   }
@@ -347,94 +351,70 @@ public final class Dispatcher {
     return mixed ^ (mixed >>> 31);
   }
 
-  private @Nullable Reservation reserve(
-      Contender contender, PreparedRequest request, int creditTokens, long turn, long now) {
-    EngineState.Demand demand =
-        new EngineState.Demand(
-            request.promptTokens(),
-            creditTokens,
-            contender.chain(),
-            contender.matchedBlocks(),
-            request.streamed());
-    return contender.engine().reserve(() -> turns.compareAndSet(turn, turn + 1), demand, turn, now);
-  }
-
-  /** The candidate that was chosen, and is reserved. */
-  private record Winner(
-      Policy policy, RoutingRequest request, Selection selection, int row, boolean keepsScores) {
-
-    Contender contender() {
-      return selection.row(row);
+  /**
+   * Takes what the plan needs, if nothing was reserved since the choice.
+   *
+   * @return null if something was
+   */
+  private @Nullable Assignment reserve(Plan plan, PreparedRequest request, long turn, long now) {
+    BooleanSupplier stillValid = () -> turns.compareAndSet(turn, turn + 1);
+    Plan.Leg prefill = plan.prefill();
+    Plan.Leg last = plan.last();
+    if (prefill == null) {
+      Reservation taken = last.reserve(stillValid, last.demand(request, false), turn, now);
+      return taken == null ? null : assign(last, request, taken, null);
     }
-
-    Choice choice(Prompt prompt) {
-      Candidates candidates = selection.candidates();
-      return new Choice(
-          candidates.name(row),
-          policy.name(),
-          policy.reason(request, candidates, row),
-          contender().prediction(prompt),
-          contender().chain(),
-          candidates.requests(row),
-          candidates.waiting(row),
-          candidates.prefillBacklogMillis(row),
-          candidates.prefillMillis(request, row),
-          keepsScores ? scored(prompt) : List.of());
+    EngineState.Demand computing = prefill.demand(request, false).showingItsEnd();
+    EngineState.Demand answering = last.demand(request, true);
+    // both under both locks, in one order for everyone
+    boolean isFirst = prefill.engine().number() < last.engine().number();
+    Reservation[] inner = new Reservation[1];
+    Plan.Leg outer = isFirst ? prefill : last;
+    Reservation taken =
+        outer.reserve(
+            () -> {
+              inner[0] =
+                  isFirst
+                      ? last.reserve(stillValid, answering, turn, now)
+                      : prefill.reserve(stillValid, computing, turn, now);
+              return inner[0] != null;
+            },
+            isFirst ? computing : answering,
+            turn,
+            now);
+    if (taken == null) {
+      return null;
     }
-
-    /** Lets the policy remember the choice; returns what those of other routers must remember. */
-    long[] commit() {
-      return policy.committed(request, selection.candidates(), row);
-    }
-
-    private List<Explanation.Row> scored(Prompt prompt) {
-      Candidates candidates = selection.candidates();
-      List<Explanation.Row> scored = new ArrayList<>();
-      for (int each : notable(candidates)) {
-        Score score = policy.score(request, candidates, each);
-        scored.add(Explanation.Builder.row(selection, each, score, prompt));
-      }
-      return List.copyOf(scored);
-    }
-
-    /** The winner, then those with most of the prompt, then the least loaded. */
-    private List<Integer> notable(Candidates candidates) {
-      List<Integer> rows = new ArrayList<>(List.of(row));
-      while (rows.size() < Math.min(MOST_SCORED, candidates.count())) {
-        boolean byCache = rows.size() <= MOST_SCORED / 2;
-        int best = -1;
-        for (int each = 0; each < candidates.count(); each++) {
-          if (!rows.contains(each) && (best < 0 || isBefore(candidates, each, best, byCache))) {
-            best = each;
-          }
-        }
-        rows.add(best);
-      }
-      return rows;
-    }
-
-    private static boolean isBefore(Candidates candidates, int row, int other, boolean byCache) {
-      return byCache
-          ? candidates.creditTokens(row) > candidates.creditTokens(other)
-          : candidates.requests(row) < candidates.requests(other);
+    Assignment computes = assign(prefill, request, isFirst ? taken : inner[0], null);
+    try {
+      return assign(last, request, isFirst ? inner[0] : taken, computes);
+    } catch (RuntimeException | Error e) {
+      computes.finished(Outcome.CANCELLED);
+      throw e;
     }
   }
 
-  private Assignment assign(Winner winner, PreparedRequest request, Reservation reservation) {
-    Contender contender = winner.contender();
+  private Assignment assign(
+      Plan.Leg leg,
+      PreparedRequest request,
+      Reservation reservation,
+      @Nullable Assignment prefill) {
+    Contender contender = leg.contender();
     EngineState engine = contender.engine();
     Choice choice;
     try {
-      choice = winner.choice(request.prompt());
+      Choice computes = prefill == null ? null : prefill.choice();
+      choice = leg.choice(request.prompt(), keepsScores, computes);
     } catch (RuntimeException | Error e) {
       engine.end(reservation, Outcome.CANCELLED, nanos());
       freed();
       throw e;
     }
-    Assignment assignment = new Assignment(this, engine, request.prompt(), choice, reservation);
+    Assignment assignment =
+        new Assignment(this, engine, request.prompt(), choice, reservation, prefill);
     try {
-      long[] note = winner.commit();
-      assignment.note(winner.policy() == policies.usual() ? note : Policy.NOTHING);
+      long[] note = leg.commit();
+      assignment.note(leg.policy() == policies.usual() ? note : Policy.NOTHING);
       announceToStream(request, contender, assignment);
       FallbackCause fallback = request.prompt().fallback(choice.blocks());
       if (fallback != null) {
@@ -473,7 +453,7 @@ public final class Dispatcher {
     selection.gather(table(), request, Set.of(), engineEvents, explanation);
     selection.match(index, request.prompt());
     RoutingRequest routed = routed(selection, request, turns.get(), now);
-    return fillCandidates(selection, request, now, explanation)
+    return fillCandidates(selection, request, now, explanation) && !selection.alone().isEmpty()
         ? explanation.chosen(chooser, others, routed, selection)
         : explanation.nobody(selection.nearest());
   }
@@ -483,6 +463,11 @@ public final class Dispatcher {
     Selection selection = new Selection();
     selection.gather(table(), request, Set.of(), engineEvents, Selection.PassedOver.NONE);
     return selection.chains();
+  }
+
+  /** Whether requests may be split over two engines of the fleet. */
+  public boolean transfers() {
+    return table().transfers();
   }
 
   /** The engine of that name; null if the fleet has none. */

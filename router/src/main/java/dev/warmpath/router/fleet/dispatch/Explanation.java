@@ -122,16 +122,17 @@ public record Explanation(
 
     Explanation chosen(
         Policy chooser, List<Policy> others, RoutingRequest request, Selection selection) {
-      Candidates candidates = selection.candidates();
+      Selection.Options options = selection.alone();
+      Candidates candidates = options.candidates();
       int winner = chooser.choose(request, candidates);
       List<Row> rows = new ArrayList<>(candidates.count());
       for (int row = 0; row < candidates.count(); row++) {
-        rows.add(row(selection, row, chooser.score(request, candidates, row), prompt));
+        rows.add(row(options, row, chooser.score(request, candidates, row), prompt));
       }
       return new Explanation(
           policy,
           prompt.lengthTokens(),
-          prompt.fallback(selection.row(winner).chain()),
+          prompt.fallback(selection.alone().row(winner).chain()),
           candidates.name(winner),
           chooser.reason(request, candidates, winner),
           rows,
@@ -141,7 +142,7 @@ public record Explanation(
     }
 
     private static @Nullable BlockChain blocks(Selection selection, int winner) {
-      BlockChain chain = selection.row(winner).chain();
+      BlockChain chain = selection.alone().row(winner).chain();
       return chain == null ? selection.firstBlocks() : chain;
     }
 
@@ -154,9 +155,9 @@ public record Explanation(
           policy.remembers());
     }
 
-    static Row row(Selection selection, int row, Score score, Prompt prompt) {
-      Contender contender = selection.row(row);
-      Candidates candidates = selection.candidates();
+    static Row row(Selection.Options options, int row, Score score, Prompt prompt) {
+      Contender contender = options.row(row);
+      Candidates candidates = options.candidates();
       return new Row(
           candidates.name(row),
           contender.view(),

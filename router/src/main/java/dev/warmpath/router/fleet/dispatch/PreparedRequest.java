@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param priority the lower, the earlier it leaves the queue
  * @param client whose request it is, or null: clients have their turns in the queue
  * @param onlyReplica the name of the replica that alone can answer it, or null
+ * @param splittable whether one engine may compute its prompt and another one its answer
  */
 public record PreparedRequest(
     @Nullable String model,
@@ -27,7 +28,8 @@ public record PreparedRequest(
     int estimatedTokens,
     int priority,
     @Nullable String client,
-    @Nullable String onlyReplica) {
+    @Nullable String onlyReplica,
+    boolean splittable) {
 
   /** A request that any replica with its model can answer. */
   public PreparedRequest(
@@ -38,25 +40,47 @@ public record PreparedRequest(
       int estimatedTokens,
       int priority,
       @Nullable String client) {
-    this(model, prompt, sessionKey, streamed, estimatedTokens, priority, client, null);
+    this(model, prompt, sessionKey, streamed, estimatedTokens, priority, client, null, false);
   }
 
   /** The same with a prompt that was found out elsewhere. */
   public PreparedRequest with(Prompt found) {
     return new PreparedRequest(
-        model, found, sessionKey, streamed, estimatedTokens, priority, client, onlyReplica);
+        model,
+        found,
+        sessionKey,
+        streamed,
+        estimatedTokens,
+        priority,
+        client,
+        onlyReplica,
+        splittable);
   }
 
   /** The same for an engine that computes nothing for it. */
   public PreparedRequest withoutWork() {
     return new PreparedRequest(
-        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplica);
+        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplica, false);
   }
 
   /** The same for one replica, or for any if {@code replica} is null. */
   public PreparedRequest only(@Nullable String replica) {
     return new PreparedRequest(
-        model, prompt, sessionKey, streamed, estimatedTokens, priority, client, replica);
+        model, prompt, sessionKey, streamed, estimatedTokens, priority, client, replica, false);
+  }
+
+  /** The same, of which one engine may compute the prompt and another one the answer. */
+  public PreparedRequest split() {
+    return new PreparedRequest(
+        model,
+        prompt,
+        sessionKey,
+        streamed,
+        estimatedTokens,
+        priority,
+        client,
+        onlyReplica,
+        onlyReplica == null);
   }
 
   /** How long its prompt is, or may be. */

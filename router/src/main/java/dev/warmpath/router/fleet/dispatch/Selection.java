@@ -4,14 +4,18 @@ import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EngineEvents;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.EngineTable;
+import dev.warmpath.router.fleet.engine.TransferCost;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.PromptBlocks;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -48,6 +52,35 @@ final class Selection {
     }
   }
 
+  /** Engines that may do the same for the request, a row each. */
+  static final class Options {
+    private final List<Contender> rows = new ArrayList<>();
+    private final Candidates candidates = new Candidates();
+
+    Candidates candidates() {
+      return candidates;
+    }
+
+    /** The engine of a candidate. */
+    Contender row(int row) {
+      return rows.get(row);
+    }
+
+    boolean isEmpty() {
+      return rows.isEmpty();
+    }
+
+    private void add(Contender contender, Candidates from, int row) {
+      rows.add(contender);
+      candidates.add(from, row);
+    }
+
+    private void clear() {
+      rows.clear();
+      candidates.clear();
+    }
+  }
+
   /** Hears why a replica is none of them. */
   interface PassedOver {
     PassedOver NONE = (replica, cause) -> {};
@@ -60,10 +93,13 @@ final class Selection {
 
   private final List<Contender> pool = new ArrayList<>();
   private int contenders;
-  private final List<Contender> rows = new ArrayList<>();
+  private final Options alone = new Options();
+  private final Options prefills = new Options();
+  private final Options decodes = new Options();
+  private final Options reached = new Options();
+  private boolean mayBeSplit;
   private final EngineState.SelectionState state = new EngineState.SelectionState();
   private final PrefixMatches matches = new PrefixMatches();
-  private final Candidates candidates = new Candidates();
   private final FirstBlocks blocks = new FirstBlocks();
   private Cause nearest = Cause.NO_REPLICA;
 
@@ -89,12 +125,18 @@ final class Selection {
       PassedOver passedOver) {
     contenders = 0;
     nearest = Cause.NO_REPLICA;
+    mayBeSplit = false;
     int illness = leastIllness(table, request, excluded);
     for (List<EngineState> ranks : table.engines()) {
       Replica replica = ranks.get(0).replica();
-      Cause obstacle = obstacle(replica, request, excluded, illness);
+      boolean isPrefill = replica.transfer().role() == KvTransfer.Role.PREFILL;
+      if (isPrefill && !request.splittable()) {
+        continue;
+      }
+      Cause obstacle = obstacle(replica, request, excluded, isPrefill ? 0 : illness);
       if (obstacle == null) {
         ranks.forEach(engine -> add(engine, request.prompt(), engineEvents));
+        mayBeSplit |= request.splittable() && replica.transfer().prefills();
       } else {
         nearest = obstacle.compareTo(nearest) > 0 ? obstacle : nearest;
         passedOver.because(replica.name(), obstacle);
@@ -131,7 +173,11 @@ final class Selection {
     boolean isNamed = false;
     for (List<EngineState> ranks : table.engines()) {
       Replica replica = ranks.get(0).replica();
-      if (!replica.serves(request.model()) || replica.draining() || isOther(replica, request)) {
+      boolean isPrefill = replica.transfer().role() == KvTransfer.Role.PREFILL;
+      if (isPrefill
+          || !replica.serves(request.model())
+          || replica.draining()
+          || isOther(replica, request)) {
         continue;
       }
       int illness = illness(replica, request);
@@ -207,8 +253,8 @@ final class Selection {
    * @return whether there is any
    */
   boolean fillCandidates(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
-    candidates.clear();
-    rows.clear();
+    clear();
+    Candidates candidates = alone.candidates;
     boolean allEjected = true;
     for (int i = 0; i < contenders; i++) { // all locks before any replica's count: see Dispatcher
       Contender contender = pool.get(i);
@@ -223,12 +269,62 @@ final class Selection {
       } else if (contender.isEjected() && !allEjected) {
         passedOver.because(contender.engine().name(), Cause.EJECTED);
       } else {
-        candidates.move(i, rows.size());
-        rows.add(contender);
+        take(contender, i);
       }
     }
-    candidates.truncate(rows.size());
-    return !rows.isEmpty();
+    candidates.truncate(alone.rows.size());
+    return !alone.isEmpty() || isSplittable();
+  }
+
+  /** Sorts a contender, whose row is still where it was filled, by what it may do. */
+  private void take(Contender contender, int row) {
+    KvTransfer transfer = contender.engine().replica().transfer();
+    if (mayBeSplit && transfer.prefills()) {
+      prefills.add(contender, alone.candidates, row);
+    }
+    if (mayBeSplit && transfer.decodes()) {
+      decodes.add(contender, alone.candidates, row);
+    }
+    if (transfer.servesAlone()) {
+      alone.candidates.move(row, alone.rows.size());
+      alone.rows.add(contender);
+    }
+  }
+
+  /** Whether one engine can compute the prompt for another one. */
+  boolean isSplittable() {
+    return !prefills.isEmpty() && !decodes.isEmpty();
+  }
+
+  /** The engines that may compute the prompt for another one. */
+  Options prefills() {
+    return prefills;
+  }
+
+  /**
+   * The engines that may answer what {@code from} has computed; what they lack costs its transfer
+   * instead of being computed.
+   */
+  Options reachedFrom(Contender from) {
+    reached.clear();
+    for (int row = 0; row < decodes.rows.size(); row++) {
+      Contender to = decodes.row(row);
+      if (isPair(from, to)) {
+        reached.add(to, decodes.candidates, row);
+        TransferCost cost = to.engine().transferCost(from.engine());
+        reached.candidates.cost(reached.rows.size() - 1, new PrefillCost(cost.millisPerToken(), 0));
+      }
+    }
+    return reached;
+  }
+
+  /** Unequal blocks would be read as something else. */
+  private static boolean isPair(Contender from, Contender to) {
+    ChainSpace here = from.view().space();
+    ChainSpace there = to.view().space();
+    return from.engine() != to.engine()
+        && from.engine().replica().transfer().reaches(to.engine().replica().transfer())
+        && (here == null || there == null || here.blockSizeTokens() == there.blockSizeTokens());
   }
 
   private static boolean isFull(Contender contender, int mostRequests) {
@@ -252,8 +348,9 @@ final class Selection {
     return nearest;
   }
 
-  Candidates candidates() {
-    return candidates;
+  /** The engines that may serve it alone. */
+  Options alone() {
+    return alone;
   }
 
   /** The prompt's blocks, until the release. */
@@ -266,19 +363,20 @@ final class Selection {
     return blocks.chain;
   }
 
-  /** The engine of a candidate. */
-  Contender row(int row) {
-    return rows.get(row);
-  }
-
   /** Lets go of all that the request was about. */
   void release() {
     for (int i = 0; i < contenders; i++) {
       pool.get(i).release();
     }
     contenders = 0;
-    rows.clear();
-    candidates.clear();
+    clear();
     blocks.chain = null;
+  }
+
+  private void clear() {
+    alone.clear();
+    prefills.clear();
+    decodes.clear();
+    reached.clear();
   }
 }

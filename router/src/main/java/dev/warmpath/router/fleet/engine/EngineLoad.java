@@ -23,6 +23,7 @@ public final class EngineLoad {
     private final int contextTokens;
     final boolean streamed;
     private final boolean known;
+    final boolean computed;
 
     /** The queue's. */
     boolean queued;
@@ -39,11 +40,27 @@ public final class EngineLoad {
      */
     public Share(
         int prefillTokens, long prefillMicros, int contextTokens, boolean streamed, boolean known) {
+      this(prefillTokens, prefillMicros, contextTokens, streamed, known, false);
+    }
+
+    private Share(
+        int prefillTokens,
+        long prefillMicros,
+        int contextTokens,
+        boolean streamed,
+        boolean known,
+        boolean computed) {
       this.prefillTokens = prefillTokens;
       this.prefillMicros = prefillMicros;
       this.contextTokens = contextTokens;
       this.streamed = streamed;
       this.known = known;
+      this.computed = computed;
+    }
+
+    /** One whose prompt another engine computes. */
+    static Share computedElsewhere(int contextTokens) {
+      return new Share(0, 0, contextTokens, true, true, true);
     }
   }
 
@@ -58,6 +75,9 @@ public final class EngineLoad {
     advance(nowNanos);
     requests++;
     contextTokens += share.contextTokens;
+    if (share.computed) {
+      return;
+    }
     if (queue.isEmpty()) {
       period.begin(nowNanos);
     }

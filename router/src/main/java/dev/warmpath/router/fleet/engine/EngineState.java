@@ -45,6 +45,7 @@ public final class EngineState {
   private final EngineMeters meters;
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
+  private final TransferModel transfers = new TransferModel();
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
@@ -146,8 +147,10 @@ public final class EngineState {
     int uncached = Math.max(0, demand.promptTokens() - demand.creditTokens());
     long micros = Math.round(1000 * prefill.cost().millis(uncached, demand.promptTokens()));
     EngineLoad.Share share =
-        new EngineLoad.Share(
-            uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
+        demand.computedElsewhere()
+            ? EngineLoad.Share.computedElsewhere(demand.promptTokens())
+            : new EngineLoad.Share(
+                uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
     load.add(share, nowNanos);
     BlockChain chain = demand.chain();
     ClaimTable.Claim claim =
@@ -167,8 +170,10 @@ public final class EngineState {
     long micros = Math.round(1000 * prefill.cost().millis(uncached, booking.promptTokens()));
     PromptMarks marks = booking.marks();
     EngineLoad.Share share =
-        new EngineLoad.Share(
-            uncached, micros, booking.promptTokens(), booking.streamed(), booking.known());
+        uncached == 0
+            ? EngineLoad.Share.computedElsewhere(booking.promptTokens())
+            : new EngineLoad.Share(
+                uncached, micros, booking.promptTokens(), booking.streamed(), booking.known());
     load.add(share, nowNanos);
     replica.booked(dpRank, 1);
     ClaimTable.Claim claim = marks == null ? null : expected.claim(marks, nowNanos);
@@ -197,13 +202,31 @@ public final class EngineState {
    * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    * @param heldBlocks leading blocks that the index shows there
    * @param streamed whether its response will show when the prompt is computed
+   * @param computedElsewhere whether another engine computes the prompt, whose blocks come here
    */
   public record Demand(
       int promptTokens,
       int creditTokens,
       @Nullable BlockChain chain,
       int heldBlocks,
-      boolean streamed) {}
+      boolean streamed,
+      boolean computedElsewhere) {
+
+    /** What a request needs of an engine that computes its prompt. */
+    public Demand(
+        int promptTokens,
+        int creditTokens,
+        @Nullable BlockChain chain,
+        int heldBlocks,
+        boolean streamed) {
+      this(promptTokens, creditTokens, chain, heldBlocks, streamed, false);
+    }
+
+    /** The same of an engine whose answer shows when the prompt is computed. */
+    public Demand showingItsEnd() {
+      return new Demand(promptTokens, creditTokens, chain, heldBlocks, true, computedElsewhere);
+    }
+  }
 
   /** A byte of a response of it came, if only to refuse the request as wrong (4xx). */
   public void responded(long nowNanos) {
@@ -264,7 +287,10 @@ public final class EngineState {
       return false;
     }
     reservation.over = true;
-    boolean prefilled = !load.isQueued(reservation.share, nowNanos);
+    boolean prefilled =
+        reservation.share.computed
+            ? reservation.firstToken
+            : !load.isQueued(reservation.share, nowNanos);
     load.remove(reservation.share, nowNanos);
     markAnswered(reservation);
     replica.ended(dpRank);
@@ -281,6 +307,16 @@ public final class EngineState {
       ejection.probeEnded();
     }
     return true;
+  }
+
+  /** What it costs to bring KV blocks of another engine here. */
+  public synchronized TransferCost transferCost(EngineState from) {
+    return transfers.cost(from.number);
+  }
+
+  /** So many tokens of another engine's KV blocks took so long until they could be used here. */
+  public synchronized void transferred(EngineState from, int tokens, double millis) {
+    transfers.observe(from.number, tokens, millis);
   }
 
   /** What was learned of its speed. */

@@ -59,6 +59,11 @@ public record EngineTable(
     return new EngineTable(now, List.copyOf(states), Collections.unmodifiableMap(byName), number);
   }
 
+  /** Whether the KV cache of any of them can get to another one. */
+  public boolean transfers() {
+    return replicas.stream().anyMatch(replica -> replica.transfer().decodes());
+  }
+
   private static List<EngineState> newStates(
       Replica replica, int firstNumber, ExpectedBlocks.Limits limits, Metrics metrics) {
     return IntStream.range(0, replica.ranks())

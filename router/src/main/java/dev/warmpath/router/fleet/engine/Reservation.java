@@ -68,6 +68,12 @@ public final class Reservation {
         note);
   }
 
+  /** Leading blocks that the index showed there; 0 if another router made it. */
+  public int heldBlocks() {
+    EngineState.Demand own = demand;
+    return own == null ? 0 : own.heldBlocks();
+  }
+
   /** How long its prompt takes there, as it was predicted. */
   public double prefillMillis() {
     return share.prefillMicros / 1e3;

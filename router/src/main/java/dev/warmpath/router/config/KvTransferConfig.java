@@ -1,0 +1,40 @@
+package dev.warmpath.router.config;
+
+import dev.warmpath.router.fleet.KvTransfer;
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a replica is for, and how its KV cache gets to others.
+ *
+ * <p>Immutable.
+ */
+public record KvTransferConfig(
+    @Key(standard = "both") KvTransfer.Role role,
+    @Key(standard = "none") KvTransfer.Connector kvConnector,
+    @Key(advanced = true) @Nullable String kvGroup,
+    @Key(advanced = true) @Nullable String kvHost,
+    @Key(standard = "8998", min = 1, max = 65_535, advanced = true) int kvPort,
+    @Key(standard = "7400", min = 1, max = 65_535, advanced = true) int kvAllocPort) {
+
+  public KvTransferConfig {
+    if (role != KvTransfer.Role.BOTH && kvConnector == KvTransfer.Connector.NONE) {
+      throw new IllegalArgumentException("'role' needs a 'kv-connector'");
+    }
+  }
+
+  /**
+   * What routing sees of it.
+   *
+   * @param url of the replica, whose host is the connector's unless it is given
+   */
+  public KvTransfer kvTransfer(URI url) {
+    return new KvTransfer(
+        role,
+        kvConnector,
+        kvGroup == null ? "" : kvGroup,
+        kvHost == null ? url.getHost() : kvHost,
+        kvPort,
+        kvAllocPort);
+  }
+}

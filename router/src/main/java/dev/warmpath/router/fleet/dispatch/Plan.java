@@ -1,0 +1,200 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.Reservation;
+import dev.warmpath.router.fleet.engine.TransferCost;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.SplitRule;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which engine serves a request, or which two: valid as long as its selection is.
+ *
+ * @param prefill the engine that only computes the prompt; null if the last one does
+ * @param last the engine that answers
+ */
+record Plan(@Nullable Leg prefill, Leg last) {
+
+  /* Three choices of the policy, each among other engines, and one comparison:
+   *
+   *   alone     among those that serve whole requests              A
+   *   prefill   among those that compute for others                P
+   *   decode    among those that P reaches; what one of them       D
+   *             lacks costs its transfer, not its computation
+   *
+   * The split rule is told what both ways cost, in milliseconds:
+   *   alone  backlog(A) + (1 + INTERFERENCE·running(A))·T(A) + decode(A)
+   *   apart  backlog(P) + (1 + INTERFERENCE·running(P))·T(P) + transfer(P, D) + decode(D)
+   * T is the prefill of what is not cached there. It holds up each stream that runs at the same
+   * engine, which counts as much less as others' tokens come late rather than never.
+   * decode is the step that the requests in flight there make longer.
+   *
+   * P is chosen before D, and the network between them last, for measured fleets showed it to
+   * matter least.
+   */
+
+  /** Of so many engines the scores of a choice are kept. */
+  static final int MOST_SCORED = 8;
+
+  private static final double INTERFERENCE = 0.25;
+  private static final double STEP_MILLIS = 15;
+  private static final double CONTEXT_MILLIS = 3.4e-5;
+  private static final double DECODE_WEIGHT = 0.25;
+
+  /**
+   * The plan for a request; null if no engine may have it.
+   *
+   * @param selection the engines as they stand at the moment
+   */
+  static @Nullable Plan of(
+      Policy policy, SplitRule rule, RoutingRequest request, Selection selection) {
+    Leg alone = leg(policy, request, selection.alone());
+    Plan apart = selection.isSplittable() ? apart(policy, request, selection) : null;
+    if (apart == null) {
+      return alone == null ? null : new Plan(null, alone);
+    }
+    return alone == null || rule.splits(apart.ways(alone)) ? apart : new Plan(null, alone);
+  }
+
+  private static @Nullable Leg leg(
+      Policy policy, RoutingRequest request, Selection.Options options) {
+    return options.isEmpty()
+        ? null
+        : new Leg(policy, request, options, policy.choose(request, options.candidates()));
+  }
+
+  private static @Nullable Plan apart(Policy policy, RoutingRequest request, Selection selection) {
+    Leg prefill = leg(policy, request, selection.prefills());
+    if (prefill == null) {
+      return null;
+    }
+    Leg last = leg(policy, request, selection.reachedFrom(prefill.contender()));
+    return last == null ? null : new Plan(prefill, last);
+  }
+
+  private SplitRule.Ways ways(Leg alone) {
+    RoutingRequest request = alone.request;
+    Leg from = Objects.requireNonNull(prefill);
+    int lacking = last.candidates().uncachedTokens(request, last.row);
+    TransferCost transfer = last.engine().transferCost(from.engine());
+    return new SplitRule.Ways(
+        request.knownTokens(),
+        alone.candidates().uncachedTokens(request, alone.row),
+        lacking,
+        alone.prefillMillis() + alone.decodeMillis(),
+        from.prefillMillis() + transfer.millis(lacking) + last.decodeMillis());
+  }
+
+  /** One engine of a plan: a row among those that could do the same. */
+  record Leg(Policy policy, RoutingRequest request, Selection.Options options, int row) {
+
+    Contender contender() {
+      return options.row(row);
+    }
+
+    EngineState engine() {
+      return contender().engine();
+    }
+
+    Candidates candidates() {
+      return options.candidates();
+    }
+
+    private double prefillMillis() {
+      Candidates rows = candidates();
+      double own = rows.prefillMillis(request, row);
+      return rows.prefillBacklogMillis(row) + (1 + INTERFERENCE * rows.running(row)) * own;
+    }
+
+    private double decodeMillis() {
+      double step = STEP_MILLIS + CONTEXT_MILLIS * candidates().contextTokens(row);
+      return DECODE_WEIGHT * candidates().requests(row) * step;
+    }
+
+    /**
+     * What the request needs of the engine.
+     *
+     * @param isComputed whether another one computes the prompt
+     */
+    EngineState.Demand demand(PreparedRequest prepared, boolean isComputed) {
+      return new EngineState.Demand(
+          prepared.promptTokens(),
+          isComputed ? prepared.promptTokens() : candidates().creditTokens(row),
+          contender().chain(),
+          contender().matchedBlocks(),
+          prepared.streamed(),
+          isComputed);
+    }
+
+    @Nullable Reservation reserve(
+        BooleanSupplier stillValid, EngineState.Demand demand, long turn, long nowNanos) {
+      return engine().reserve(stillValid, demand, turn, nowNanos);
+    }
+
+    /**
+     * How it was chosen.
+     *
+     * @param prefill the engine that computes the prompt for this one, or null
+     */
+    Choice choice(Prompt prompt, boolean keepsScores, @Nullable Choice prefill) {
+      Candidates rows = candidates();
+      return new Choice(
+          rows.name(row),
+          policy.name(),
+          policy.reason(request, rows, row),
+          prefill == null ? contender().prediction(prompt) : prefill.prediction(),
+          contender().chain(),
+          rows.requests(row),
+          rows.waiting(row),
+          rows.prefillBacklogMillis(row),
+          rows.prefillMillis(request, row),
+          keepsScores ? scored(prompt) : List.of(),
+          prefill);
+    }
+
+    /** Lets the policy remember the choice; returns what those of other routers must remember. */
+    long[] commit() {
+      return policy.committed(request, candidates(), row);
+    }
+
+    private List<Explanation.Row> scored(Prompt prompt) {
+      List<Explanation.Row> scored = new ArrayList<>();
+      for (int each : notable()) {
+        Score score = policy.score(request, candidates(), each);
+        scored.add(Explanation.Builder.row(options, each, score, prompt));
+      }
+      return List.copyOf(scored);
+    }
+
+    /** The winner, then those with most of the prompt, then the least loaded. */
+    private List<Integer> notable() {
+      Candidates rows = candidates();
+      List<Integer> found = new ArrayList<>(List.of(row));
+      while (found.size() < Math.min(MOST_SCORED, rows.count())) {
+        boolean byCache = found.size() <= MOST_SCORED / 2;
+        int best = -1;
+        for (int each = 0; each < rows.count(); each++) {
+          if (!found.contains(each) && (best < 0 || isBefore(rows, each, best, byCache))) {
+            best = each;
+          }
+        }
+        found.add(best);
+      }
+      return found;
+    }
+
+    private static boolean isBefore(Candidates rows, int row, int other, boolean byCache) {
+      return byCache
+          ? rows.creditTokens(row) > rows.creditTokens(other)
+          : rows.requests(row) < rows.requests(other);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.warmpath.router.fleet.engine;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Learns what it costs to bring KV blocks to one engine: a cost for all that they come from, and by
+ * how much each of them differs from it.
+ *
+ * <p>Confined to its engine's lock.
+ */
+final class TransferModel {
+
+  /*
+   * The cost learns as PrefillModel does, by exponentiated gradient on the logarithm of the time. A
+   * pair's factor takes up what is left of the error, at the same rate, but starts at 1: where an
+   * engine stands in the network is no reason to avoid it before it was seen to matter. No more than
+   * MOST_PAIRS are remembered; those that were seen longest ago go first.
+   */
+
+  private static final double RATE = 0.1;
+  private static final double BOUND = 1000;
+  private static final double MOST_ERROR = 1;
+  private static final int MOST_PAIRS = 256;
+
+  private TransferCost cost = TransferCost.DEFAULT;
+
+  private final Map<Integer, Double> factors =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Integer, Double> eldest) {
+          return size() > MOST_PAIRS;
+        }
+      };
+
+  TransferCost cost(int from) {
+    double factor = factors.getOrDefault(from, 1.0);
+    return new TransferCost(factor * cost.fixedMillis(), factor * cost.millisPerToken());
+  }
+
+  void observe(int from, int tokens, double millis) {
+    if (!(tokens > 0 && millis > 0)) {
+      return;
+    }
+    double fixed = cost.fixedMillis();
+    double moving = cost.millisPerToken() * tokens;
+    double factor = factors.getOrDefault(from, 1.0);
+    double error = Math.log(millis / (factor * (fixed + moving)));
+    double step = RATE * Math.max(-MOST_ERROR, Math.min(error, MOST_ERROR));
+    double share = fixed / (fixed + moving);
+    TransferCost standard = TransferCost.DEFAULT;
+    cost =
+        new TransferCost(
+            moved(fixed, step * share, standard.fixedMillis()),
+            moved(cost.millisPerToken(), step * (1 - share), standard.millisPerToken()));
+    factors.put(from, moved(factor, step, 1));
+  }
+
+  private static double moved(double value, double step, double standard) {
+    double moved = value * Math.exp(step);
+    return Math.max(standard / BOUND, Math.min(moved, standard * BOUND));
+  }
+}

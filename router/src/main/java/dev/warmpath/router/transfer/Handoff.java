@@ -1,0 +1,33 @@
+package dev.warmpath.router.transfer;
+
+/**
+ * What both legs of one try know of each other before either has begun.
+ *
+ * <p>Immutable.
+ *
+ * @param id names this try to both engines: ours, and never used again
+ * @param room the same as a number from 0 to 2<sup>63</sup> − 1
+ */
+public record Handoff(String id, long room, End prefill, End decode) {
+
+  /** The same with the name that the prefill's connector has given itself. */
+  public Handoff named(String engineId) {
+    End known = prefill;
+    return new Handoff(
+        id,
+        room,
+        new End(known.host, known.port, known.secondPort, known.rank, known.ranks, engineId),
+        decode);
+  }
+
+  /**
+   * One engine, as others reach it for its KV cache.
+   *
+   * @param port of the bootstrap server, or of the connector's own socket
+   * @param secondPort of connectors that have two
+   * @param rank the data-parallel rank, counted from 0 at its endpoint
+   * @param ranks how many there are
+   * @param engineId what its connector calls itself where others must know; empty if they need not
+   */
+  public record End(String host, int port, int secondPort, int rank, int ranks, String engineId) {}
+}
