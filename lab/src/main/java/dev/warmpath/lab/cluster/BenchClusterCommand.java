@@ -81,13 +81,13 @@ public final class BenchClusterCommand implements WarmpathCommand {
         routers, engines, rate, turns, seconds);
     table.printf(
         "CPU of a router for the mesh: %.2f %% of a core (%.2f to %.2f)%n",
-        report.cpuPercent().mean(), report.cpuPercent().least(), report.cpuPercent().most());
+        report.cpuPercent().median(), report.cpuPercent().min(), report.cpuPercent().max());
     table.printf(
         "bytes of a router: %.0f kB/s sent (%.0f to %.0f), %.0f kB/s received%n",
-        report.sentKilobytes().mean(),
-        report.sentKilobytes().least(),
-        report.sentKilobytes().most(),
-        report.receivedKilobytes().mean());
+        report.sentKilobytes().median(),
+        report.sentKilobytes().min(),
+        report.sentKilobytes().max(),
+        report.receivedKilobytes().median());
     table.printf(
         "choices before another router's was heard of: %.2f %% of %,d; asked again: %d%n",
         report.blindPercent(), report.requests(), report.askedAgain());
@@ -98,15 +98,11 @@ public final class BenchClusterCommand implements WarmpathCommand {
     ObjectNode root = new ObjectMapper().createObjectNode();
     root.put("routers", routers).put("engines", engines).put("rate", rate);
     root.put("promptTokens", promptTokens).put("turns", turns).put("seconds", seconds);
-    put(root.putObject("cpuPercentOfACore"), report.cpuPercent());
-    put(root.putObject("sentKilobytesPerSecond"), report.sentKilobytes());
-    put(root.putObject("receivedKilobytesPerSecond"), report.receivedKilobytes());
+    report.cpuPercent().put(root, "cpuPercentOfACore");
+    report.sentKilobytes().put(root, "sentKilobytesPerSecond");
+    report.receivedKilobytes().put(root, "receivedKilobytesPerSecond");
     root.put("requests", report.requests()).put("blindPercent", report.blindPercent());
     root.put("askedAgain", report.askedAgain());
     return root;
-  }
-
-  private static void put(ObjectNode to, ClusterBench.Spread spread) {
-    to.put("mean", spread.mean()).put("least", spread.least()).put("most", spread.most());
   }
 }

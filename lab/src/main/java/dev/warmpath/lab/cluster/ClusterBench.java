@@ -27,6 +27,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.simulator.statistics.Spread;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -58,17 +59,6 @@ final class ClusterBench {
   private static final long ANSWER_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final int WARM_UP_SECONDS = 10;
   private static final int JOIN_SECONDS = 30;
-
-  /** Of several turns. */
-  record Spread(double mean, double least, double most) {
-
-    static Spread of(List<Double> values) {
-      return new Spread(
-          values.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN),
-          values.stream().mapToDouble(Double::doubleValue).min().orElse(Double.NaN),
-          values.stream().mapToDouble(Double::doubleValue).max().orElse(Double.NaN));
-    }
-  }
 
   /**
    * All that was measured.
@@ -230,12 +220,11 @@ final class ClusterBench {
               .formatted(turn, alone.cpuPercent, together.cpuPercent));
     }
     return new Report(
-        Spread.of(cpu),
-        Spread.of(sent),
-        Spread.of(received),
-        requests,
-        100.0 * blind / requests,
-        asked);
+        spread(cpu), spread(sent), spread(received), requests, 100.0 * blind / requests, asked);
+  }
+
+  private static Spread spread(List<Double> turns) {
+    return Spread.of(turns.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
   private Turn turn(boolean alone, int seconds) throws IOException, InterruptedException {

@@ -47,7 +47,7 @@ final class LastWriterMap {
     }
 
     long hash() {
-      return Mix.of(Objects.hash(name, millis, author, value));
+      return Rows.digest(Objects.hash(name, millis, author, value));
     }
   }
 

@@ -62,7 +62,7 @@ final class RouterRows {
 
     private long hash() {
       int stage = (booking == null ? 0 : 1) + (prefilled ? 2 : 0);
-      return Mix.of(4 * id + stage);
+      return Rows.digest(4 * id + stage);
     }
   }
 
@@ -218,11 +218,11 @@ final class RouterRows {
   }
 
   private static long hash(EngineRow row) {
-    return Mix.of(Objects.hash("engine", row.engine(), row.version()));
+    return Rows.digest(Objects.hash("engine", row.engine(), row.version()));
   }
 
   private static long hash(ClientRow row) {
-    return Mix.of(Objects.hash("client", row.client(), row.version()));
+    return Rows.digest(Objects.hash("client", row.client(), row.version()));
   }
 
   /** All of it, as its router would tell it. */

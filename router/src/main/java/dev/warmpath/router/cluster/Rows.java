@@ -61,6 +61,14 @@ public final class Rows {
   final List<ResponseRow> responses = new ArrayList<>();
   final List<LastWriterMap.Entry> settings = new ArrayList<>();
 
+  /** Spreads a number over all 64 bits, as SplitMix64 does, so that sums tell sets apart. */
+  static long digest(long value) {
+    long mixed = value + 0x9e3779b97f4a7c15L;
+    mixed = (mixed ^ (mixed >>> 30)) * 0xbf58476d1ce4e5b9L;
+    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+    return mixed ^ (mixed >>> 31);
+  }
+
   boolean isEmpty() {
     return queue.version() == 0
         && booked.isEmpty()
