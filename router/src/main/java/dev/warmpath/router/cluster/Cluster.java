@@ -201,7 +201,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       if (engine == null || live.reservation != null) {
         return;
       }
-      long now = nanoClock.getAsLong();
+      // When one that is prefilled had its first token is not told: it must teach no speed.
+      long now = live.prefilled ? nanoClock.getAsLong() : live.bornNanos;
       Reservation reservation = engine.book(booking, now);
       live.engine = engine;
       live.reservation = reservation;
@@ -792,11 +793,13 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     Rows rows = new Rows();
     long digest = 0;
     boolean wantsRows = (what & ClusterMessage.ROWS_WANTED) != 0;
+    long now = nanoClock.getAsLong();
     if (wantsRows) {
       synchronized (ownLock) {
-        rows = own.whole(nanoClock.getAsLong());
+        rows = own.whole(now);
         digest = own.digest();
       }
+      rows.engines.replaceAll(row -> aged(row, now));
     }
     if ((what & ClusterMessage.RESPONSES_WANTED) != 0) {
       rows.responses.addAll(host.responses());
@@ -810,6 +813,17 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     if (wantsRows) {
       link.send(whom, ClusterMessage.digest(digest, settingsDigest()));
     }
+  }
+
+  /** An ejection that is told again has become shorter; that it is over is a row of its own. */
+  private EngineRow aged(EngineRow row, long nowNanos) {
+    EngineState engine = row.ejectedMillis() == 0 ? null : dispatcher().engine(row.engine());
+    if (engine == null) {
+      return row;
+    }
+    long left = TimeUnit.NANOSECONDS.toMillis(engine.ejectedNanos(nowNanos));
+    return new EngineRow(
+        row.engine(), row.version(), row.speed(), Math.max(1, Math.min(left, row.ejectedMillis())));
   }
 
   private void expire(long nowNanos, boolean appliesLate) {

@@ -411,6 +411,42 @@ class ClusterTest {
   }
 
   @Test
+  void newcomerIsToldWhatIsLeftOfAnEjection() {
+    Router a = router("a");
+    String engine = a.send(prompt(160, 1)).engine();
+    for (int i = 0; i < 40 && !a.report(engine).state().ejected(); i++) {
+      Assignment next = a.send(prompt(160, 1));
+      next.finished(next.engine().equals(engine) ? Outcome.FAILED : Outcome.CANCELLED);
+    }
+    pass(600);
+    Router b = router("b");
+    b.cluster.reachable(Set.of(a.id));
+    pass(5);
+    assertTrue(b.report(engine).state().ejected());
+    cutOff.add(a.id);
+    long left = a.dispatcher.engine(engine).ejectedNanos(nanos.get());
+    assertTrue(left > 0);
+    pass(TimeUnit.NANOSECONDS.toMillis(left) + 10);
+    assertEquals(false, b.report(engine).state().ejected());
+  }
+
+  @Test
+  void newcomerCountsWhatIsLeftOfAPrefill() {
+    Router a = router("a");
+    PreparedRequest unary =
+        new PreparedRequest("m", Prompt.of(prompt(3_200, 1)), null, false, 0, 0, null);
+    String engine =
+        assertInstanceOf(Assignment.class, a.dispatcher.assign(unary, Set.of())).engine();
+    pass(20_000);
+    assertEquals(0, a.report(engine).state().load().queuedPrefillTokens(), "its time is over");
+    Router b = router("b");
+    b.cluster.reachable(Set.of(a.id));
+    deliver();
+    assertEquals(1, b.inFlight(engine));
+    assertEquals(0, b.report(engine).state().load().queuedPrefillTokens());
+  }
+
+  @Test
   void laterWordOfAnOperatorCounts() {
     Router a = router("a");
     Router b = router("b");
