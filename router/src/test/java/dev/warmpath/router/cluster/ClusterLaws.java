@@ -1,6 +1,9 @@
 package dev.warmpath.router.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warmpath.router.cluster.Rows.ClientRow;
@@ -11,8 +14,10 @@ import dev.warmpath.router.fleet.engine.PrefillModel;
 import dev.warmpath.router.routing.PrefillCost;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import net.jqwik.api.ForAll;
@@ -25,6 +30,7 @@ class ClusterLaws {
   private static final class Teller {
     final RouterRows rows = new RouterRows();
     final List<byte[]> messages = new ArrayList<>();
+    final Set<Long> notComputed = new HashSet<>();
     private final Random random;
     private Rows untold = new Rows();
     private long next;
@@ -64,6 +70,10 @@ class ClusterLaws {
     private void end() {
       if (next > 0) {
         long id = random.nextLong(next);
+        if (rows.live(id) != null && random.nextBoolean()) {
+          untold.notComputed.add(id);
+          notComputed.add(id);
+        }
         rows.end(id, id, List.of(), RouterRows.Changes.NONE);
         untold.ended.add(id);
       }
@@ -106,18 +116,82 @@ class ClusterLaws {
     }
   }
 
-  private static void merge(RouterRows into, byte[] message) {
-    try {
-      into.merge(ClusterMessage.rows(message), 0, RouterRows.Changes.NONE);
-    } catch (ClusterMessage.MalformedException e) {
-      throw new AssertionError(e);
+  /** A router that is told, and what it does about each change; as its cluster, it counts. */
+  private static final class Hearer implements RouterRows.Changes {
+    final RouterRows rows = new RouterRows();
+    final Set<Long> notComputed = new HashSet<>();
+    private final Map<Long, Boolean> prefilledOfOpen = new HashMap<>();
+    private final Set<Long> over = new HashSet<>();
+    private final Map<String, EngineRow> engines = new HashMap<>();
+    private long clientRequests;
+    private long clientVersion;
+
+    static Hearer of(List<byte[]> messages) {
+      Hearer hearer = new Hearer();
+      messages.forEach(hearer::merge);
+      return hearer;
+    }
+
+    void merge(byte[] message) {
+      try {
+        merge(ClusterMessage.rows(message));
+      } catch (ClusterMessage.MalformedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void merge(Rows told) {
+      rows.merge(told, 0, this);
+      Map<Long, Boolean> open = new HashMap<>();
+      for (RouterRows.Live live : rows.live()) {
+        if (live.booking != null) {
+          open.put(live.id, live.prefilled);
+        }
+      }
+      assertEquals(open, prefilledOfOpen, "each booking counts from when it is told to its end");
+      for (EngineRow row : rows.engines()) {
+        assertEquals(row, engines.get(row.engine()));
+      }
+      ClientRow client = rows.client("c");
+      assertEquals(client == null ? 0 : client.requests(), clientRequests);
+    }
+
+    @Override
+    public void booked(RouterRows.Live live) {
+      assertFalse(over.contains(live.id), "it is over");
+      assertNull(prefilledOfOpen.put(live.id, live.prefilled), "counted twice");
+    }
+
+    @Override
+    public void prefilled(RouterRows.Live live) {
+      assertEquals(false, prefilledOfOpen.put(live.id, true));
+    }
+
+    @Override
+    public void ended(RouterRows.Live live, boolean computed) {
+      assertNotNull(prefilledOfOpen.remove(live.id), "given back twice");
+      over.add(live.id);
+      if (!computed) {
+        notComputed.add(live.id);
+      }
+    }
+
+    @Override
+    public void engine(EngineRow row, EngineRow before) {
+      assertEquals(before, engines.put(row.engine(), row));
+      assertTrue(before == null || row.version() > before.version());
+    }
+
+    @Override
+    public void client(ClientRow row, ClientRow before) {
+      assertTrue(row.version() > clientVersion);
+      clientVersion = row.version();
+      clientRequests += row.requests() - (before == null ? 0 : before.requests());
     }
   }
 
   private static RouterRows merged(List<byte[]> messages) {
-    RouterRows rows = new RouterRows();
-    messages.forEach(message -> merge(rows, message));
-    return rows;
+    return Hearer.of(messages).rows;
   }
 
   private static Teller history(Random random) {
@@ -141,19 +215,21 @@ class ClusterLaws {
     }
     Collections.shuffle(disordered, random);
     RouterRows heard = merged(disordered);
-    assertTrue(heard.isSame(merged(teller.messages)), "commutative, idempotent");
+    Hearer inOrder = Hearer.of(teller.messages);
+    assertTrue(heard.isSame(inOrder.rows), "commutative, idempotent");
     assertTrue(heard.isSame(teller.rows), "all was told");
     assertEquals(teller.rows.digest(), heard.digest());
+    assertEquals(teller.notComputed, inOrder.notComputed, "what ended without its prompt");
   }
 
   @Property(tries = 10_000)
   void whatIsMergedInPartsIsMergedWhole(@ForAll Random random) {
     Teller teller = history(random);
     int cut = random.nextInt(teller.messages.size() + 1);
-    RouterRows first = merged(teller.messages.subList(0, cut));
+    Hearer first = Hearer.of(teller.messages.subList(0, cut));
     RouterRows second = merged(teller.messages.subList(cut, teller.messages.size()));
-    first.merge(second.whole(0), 0, RouterRows.Changes.NONE); // a ∘ (b ∘ c)
-    assertTrue(first.isSame(merged(teller.messages)), "associative");
+    first.merge(second.whole(0)); // a ∘ (b ∘ c)
+    assertTrue(first.rows.isSame(merged(teller.messages)), "associative");
   }
 
   @Property(tries = 10_000)
@@ -162,22 +238,23 @@ class ClusterLaws {
     List<byte[]> some = new ArrayList<>(teller.messages);
     some.removeIf(message -> random.nextInt(3) == 0);
     Collections.shuffle(some, random);
-    RouterRows heard = merged(some);
-    if (heard.digest() != teller.rows.digest()) {
-      teller.whole().forEach(message -> merge(heard, message));
+    Hearer heard = Hearer.of(some);
+    if (heard.rows.digest() != teller.rows.digest()) {
+      teller.whole().forEach(heard::merge);
     }
-    assertEquals(teller.rows.digest(), heard.digest());
-    assertEquals(ids(teller.rows), ids(heard), "the digest shows every booking that differs");
+    assertEquals(teller.rows.digest(), heard.rows.digest());
+    assertEquals(stages(teller.rows), stages(heard.rows), "the digest shows every difference");
     // what comes late brings nothing back
     Collections.shuffle(teller.messages, random);
-    teller.messages.forEach(message -> merge(heard, message));
-    assertTrue(heard.isSame(teller.rows));
+    teller.messages.forEach(heard::merge);
+    assertTrue(heard.rows.isSame(teller.rows));
   }
 
-  private static Set<Long> ids(RouterRows rows) {
-    Set<Long> ids = new HashSet<>();
-    rows.live().forEach(live -> ids.add(live.id));
-    return ids;
+  /** Of bookings under way: whether they have their first token. */
+  private static Map<Long, Boolean> stages(RouterRows rows) {
+    Map<Long, Boolean> stages = new HashMap<>();
+    rows.live().forEach(live -> stages.put(live.id, live.prefilled));
+    return stages;
   }
 
   @Property(tries = 10_000)
@@ -194,6 +271,7 @@ class ClusterLaws {
       String value = random.nextInt(4) == 0 ? null : "v" + act;
       LastWriterMap.Entry said =
           maps.get(who).put("n" + random.nextInt(3), value, random.nextInt(20), who);
+      assertEquals(said, maps.get(who).get(said.name()), "who has read a value may change it");
       inbox.forEach(box -> box.add(said));
       int reader = random.nextInt(routers);
       Collections.shuffle(inbox.get(reader), random);
