@@ -27,6 +27,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  warmpath engine --port 8000 --events-port 5557 --replay-port 5657",
+      "  warmpath engine --kv-connector nixl --kv-role prefill",
       "  warmpath engine --port 0 --events-port 0 --replay-port 0 --wire array --speed 10"
     })
 public final class EngineCommand implements WarmpathCommand {

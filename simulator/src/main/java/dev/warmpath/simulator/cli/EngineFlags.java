@@ -13,6 +13,10 @@ import dev.warmpath.simulator.live.Ports;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.publish.PublisherOptions;
 import dev.warmpath.simulator.live.publish.WireForm;
+import dev.warmpath.simulator.live.transfer.KvConnector;
+import dev.warmpath.simulator.live.transfer.KvTransferOptions;
+import dev.warmpath.simulator.live.transfer.KvTransferOptions.LoadFailure;
+import dev.warmpath.simulator.live.transfer.KvTransferOptions.Role;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -138,6 +142,44 @@ final class EngineFlags {
       description = "Usual length of an answer that nobody limits (${DEFAULT-VALUE}).")
   private int answerTokens;
 
+  @Option(
+      names = "--kv-connector",
+      defaultValue = "none",
+      description =
+          "Takes part in disaggregated serving as with: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+  private KvConnector connector = KvConnector.NONE;
+
+  @Option(
+      names = "--kv-role",
+      defaultValue = "both",
+      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}); enforced by sglang only.")
+  private Role role = Role.BOTH;
+
+  @Option(
+      names = "--kv-bandwidth",
+      paramLabel = "TOKENS",
+      defaultValue = "300000",
+      description = "Tokens a second that it hands over for one request (${DEFAULT-VALUE}).")
+  private double bandwidth;
+
+  @Option(
+      names = "--kv-latency-ms",
+      defaultValue = "0.5",
+      description = "What each transfer takes besides (${DEFAULT-VALUE}).")
+  private double latencyMillis;
+
+  @Option(
+      names = "--kv-lease-seconds",
+      defaultValue = "30",
+      description = "How long computed blocks wait to be fetched (${DEFAULT-VALUE}).")
+  private double leaseSeconds;
+
+  @Option(
+      names = "--kv-load-failure-policy",
+      defaultValue = "fail",
+      description = "Without the blocks: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+  private LoadFailure onLoadFailure = LoadFailure.FAIL;
+
   LiveEngineOptions options() {
     try {
       return read();
@@ -174,7 +216,24 @@ final class EngineFlags {
         .with(adapters)
         .with(events, hashing)
         .pace(speed, answerTokens)
+        .with(transfer())
         .at(new Ports(port, eventsPort, replayPort));
+  }
+
+  private KvTransferOptions transfer() {
+    checkAbove0("--kv-bandwidth", bandwidth);
+    checkAbove0("--kv-lease-seconds", leaseSeconds);
+    if (!(latencyMillis >= 0)) {
+      throw CommandException.usage("--kv-latency-ms=" + latencyMillis + " must not be below 0");
+    }
+    return new KvTransferOptions(
+        connector, role, bandwidth, latencyMillis, leaseSeconds, onLoadFailure);
+  }
+
+  private static void checkAbove0(String flag, double value) {
+    if (!(value > 0)) {
+      throw CommandException.usage(flag + "=" + value + " must be above 0");
+    }
   }
 
   private static void check(String flag, int value, int least, int most) {

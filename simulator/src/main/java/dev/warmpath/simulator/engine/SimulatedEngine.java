@@ -64,6 +64,11 @@ public final class SimulatedEngine {
     }
   }
 
+  /** Prompt tokens that a request would find in the cache now. */
+  public int cachedTokens(EngineRequest request) {
+    return request.readsCache() ? cache.find(request, request.promptTokens()).tokens() : 0;
+  }
+
   /** Whether there is nothing to do. */
   public boolean idle() {
     return scheduler.isEmpty();

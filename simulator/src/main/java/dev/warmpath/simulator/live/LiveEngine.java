@@ -7,6 +7,7 @@ import dev.warmpath.simulator.engine.EngineLoad;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
 import dev.warmpath.simulator.live.event.BlockHashing;
+import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.event.TokenEngine;
 import dev.warmpath.simulator.live.http.EngineApi;
 import dev.warmpath.simulator.live.http.ServedModel;
@@ -15,15 +16,18 @@ import dev.warmpath.simulator.live.publish.PublisherOptions;
 import dev.warmpath.simulator.live.publish.WireForm;
 import dev.warmpath.simulator.live.sglang.SglangHashing;
 import dev.warmpath.simulator.live.sglang.SglangKeys;
+import dev.warmpath.simulator.live.transfer.KvTransfers;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZMQException;
 
@@ -46,10 +50,12 @@ public final class LiveEngine implements AutoCloseable {
   private @Nullable Lifetime lifetime;
 
   /** What dies together. */
-  private record Lifetime(HttpServer server, EngineDriver driver, EventPublisher publisher) {
+  private record Lifetime(
+      HttpServer server, EngineDriver driver, EventPublisher publisher, KvTransfers transfers) {
     /** Sockets first, so that nobody sees an orderly end. */
     void end() {
       await(server.close());
+      transfers.close();
       driver.close();
       publisher.close();
     }
@@ -131,10 +137,26 @@ public final class LiveEngine implements AutoCloseable {
 
   private Lifetime begin(TokenEngine engine, EventPublisher publisher) {
     String name = Integer.toString(publisher.livePort());
-    EngineDriver driver = new EngineDriver(name, engine, publisher::publish, options.speed());
+    boolean isSilent = options.transfer().isWithoutPrefixCache();
+    Consumer<List<CacheEvent>> events = isSilent ? unheard -> {} : publisher::publish;
+    EngineDriver driver = new EngineDriver(name, engine, events, options.speed());
+    EngineMetrics metrics = new EngineMetrics(options.model(), cacheConfig(), wallClockSeconds());
+    KvTransfers transfers =
+        new KvTransfers(vertx, options.transfer(), options.speed(), driver, metrics);
     try {
-      return new Lifetime(listen(publisher, driver), driver, publisher);
+      HttpServer server =
+          listen(
+              new EngineApi.Parts(
+                  driver,
+                  metrics,
+                  eventSources(publisher),
+                  options.answerTokens(),
+                  options.events().form().isSglang() ? SglangKeys::of : Tokens::keys,
+                  transfers));
+      transfers.listensAt(server.actualPort());
+      return new Lifetime(server, driver, publisher, transfers);
     } catch (RuntimeException e) {
+      transfers.close();
       driver.close();
       throw e;
     }
@@ -166,8 +188,7 @@ public final class LiveEngine implements AutoCloseable {
     }
   }
 
-  private HttpServer listen(EventPublisher publisher, EngineDriver driver) {
-    EngineMetrics metrics = new EngineMetrics(options.model(), cacheConfig(), wallClockSeconds());
+  private HttpServer listen(EngineApi.Parts parts) {
     ServedModel model =
         new ServedModel(
             options.model(),
@@ -175,17 +196,7 @@ public final class LiveEngine implements AutoCloseable {
             options.engine().maxModelTokens(),
             (long) wallClockSeconds(),
             options.events().form().isSglang());
-    EngineApi api =
-        new EngineApi(
-            vertx,
-            tokenizer,
-            model,
-            new EngineApi.Parts(
-                driver,
-                metrics,
-                eventSources(publisher),
-                options.answerTokens(),
-                options.events().form().isSglang() ? SglangKeys::of : Tokens::keys));
+    EngineApi api = new EngineApi(vertx, tokenizer, model, parts);
     int port = options.ports().http();
     try {
       return await(vertx.createHttpServer().requestHandler(api.router()).listen(port, "127.0.0.1"));

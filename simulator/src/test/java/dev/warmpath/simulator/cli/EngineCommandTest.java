@@ -22,7 +22,10 @@ final class EngineCommandTest {
     "--host-blocks,-1",
     "--speed,0",
     "--speed,0.0001",
-    "--speed,NaN"
+    "--speed,NaN",
+    "--kv-bandwidth,0",
+    "--kv-latency-ms,-1",
+    "--kv-lease-seconds,0"
   })
   void namesTheFlagThatIsOutOfBounds(String flag, String value) {
     assertThatThrownBy(() -> run(flag, value))

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -96,13 +97,24 @@ public final class EngineDriver implements AutoCloseable {
         () -> {});
   }
 
-  /** Empties the cache if nothing is in use; the answer comes from the engine's thread. */
+  /** Takes the blocks that a request holds after its end. */
+  public void free(String requestId) {
+    ask(() -> engine.free(requestId), () -> {});
+  }
+
+  /** Numbers of the blocks that a request holds after its end, by group. */
+  public CompletableFuture<int[][]> heldBlocks(String requestId) {
+    return ask(() -> engine.heldBlocks(requestId));
+  }
+
+  /** Prompt tokens that the request would find in the cache now. */
+  public CompletableFuture<Integer> cachedTokens(TokenRequest request) {
+    return ask(() -> engine.cachedTokens(request));
+  }
+
+  /** Empties the cache if nothing is in use. */
   public CompletableFuture<Boolean> resetPrefixCache() {
-    CompletableFuture<Boolean> done = new CompletableFuture<>();
-    ask(
-        () -> done.complete(engine.resetPrefixCache()),
-        () -> done.completeExceptionally(new IllegalStateException("the engine is dead")));
-    return done;
+    return ask(engine::resetPrefixCache);
   }
 
   /** Whether nothing has made it fail. */
@@ -130,6 +142,15 @@ public final class EngineDriver implements AutoCloseable {
 
   private void ask(Runnable work, Runnable giveUp) {
     commands.add(new Command(work, giveUp));
+  }
+
+  /** Completes on the engine's thread. */
+  private <T> CompletableFuture<T> ask(Supplier<T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    ask(
+        () -> answer.complete(question.get()),
+        () -> answer.completeExceptionally(new IllegalStateException("the engine is dead")));
+    return answer;
   }
 
   private void run() {

@@ -4,6 +4,7 @@ import dev.warmpath.simulator.engine.EngineLoad;
 import dev.warmpath.simulator.live.event.StepResult.Token;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -17,8 +18,12 @@ public final class EngineMetrics {
   private final String cacheConfig;
   private final double startSeconds;
   private final LongAdder promptTokens = new LongAdder();
+  private final LongAdder computedTokens = new LongAdder();
+  private final LongAdder localHitTokens = new LongAdder();
+  private final LongAdder externalTokens = new LongAdder();
   private final LongAdder generationTokens = new LongAdder();
   private final Map<String, LongAdder> finished = new ConcurrentHashMap<>();
+  private final Map<String, LongAdder> counters = new ConcurrentSkipListMap<>();
   private final Histogram timeToFirstToken = new Histogram();
   private final Histogram interTokenLatency = new Histogram();
   private final Histogram endToEnd = new Histogram();
@@ -45,9 +50,17 @@ public final class EngineMetrics {
     (token.index() == 0 ? timeToFirstToken : interTokenLatency).record(sinceSeconds);
   }
 
-  /** Counts a prompt that was computed. */
-  public void prompt(int tokens) {
+  /** Counts a prompt of {@code tokens} whose {@code first} token has come. */
+  public void prompt(int tokens, Token first) {
     promptTokens.add(tokens);
+    computedTokens.add(tokens - first.cachedTokens());
+    localHitTokens.add(first.cachedTokens() - first.externalTokens());
+    externalTokens.add(first.externalTokens());
+  }
+
+  /** A counter of a name, without {@code _total}, that the page shows from now on. */
+  public LongAdder counter(String name) {
+    return counters.computeIfAbsent(name, key -> new LongAdder());
   }
 
   /** Counts a finished request. */
@@ -67,6 +80,11 @@ public final class EngineMetrics {
     counter(page, "vllm:external_prefix_cache_hits", load.hostHitsTokens() + load.receivedTokens());
     counter(page, "vllm:num_preemptions", load.preemptions());
     counter(page, "vllm:prompt_tokens", promptTokens.sum());
+    page.append("# TYPE vllm:prompt_tokens_by_source_total counter\n");
+    bySource(page, "local_compute", computedTokens);
+    bySource(page, "local_cache_hit", localHitTokens);
+    bySource(page, "external_kv_transfer", externalTokens);
+    counters.forEach((name, count) -> counter(page, name, count.sum()));
     counter(page, "vllm:generation_tokens", generationTokens.sum());
     page.append("# TYPE vllm:request_success_total counter\n");
     finished.forEach((reason, count) ->
@@ -83,6 +101,11 @@ public final class EngineMetrics {
     page.append("# TYPE process_start_time_seconds gauge\n");
     page.append("process_start_time_seconds ").append(startSeconds).append('\n');
     return page.toString();
+  }
+
+  private void bySource(StringBuilder page, String source, LongAdder tokens) {
+    String labelled = labels + ",source=\"" + source + "\"";
+    count(page, "vllm:prompt_tokens_by_source_total", labelled, tokens.sum());
   }
 
   private void gauge(StringBuilder page, String name, double value) {

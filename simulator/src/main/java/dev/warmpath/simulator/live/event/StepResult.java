@@ -18,13 +18,13 @@ public record StepResult(List<Token> tokens, List<CacheEvent> events) {
    *
    * @param index position in the answer; 0 is the first token
    * @param cachedTokens prompt tokens reused when the request was first scheduled
-   * @param receivedTokens those of them that another engine computed
+   * @param externalTokens those of them that came from host memory or another engine
    */
   public record Token(
       String requestId,
       int tokenId,
       int index,
       int cachedTokens,
-      int receivedTokens,
+      int externalTokens,
       boolean last) {}
 }

@@ -51,6 +51,11 @@ public final class TokenEngine {
     }
   }
 
+  /** Prompt tokens that the request would find in the cache now. */
+  public int cachedTokens(TokenRequest request) {
+    return engine.cachedTokens(new HashedRequest(request, blockSizeTokens, hashing));
+  }
+
   /** Takes the blocks that a request holds after its end; says whether it held any. */
   public boolean free(String requestId) {
     HashedRequest request = held.remove(requestId);
@@ -124,7 +129,7 @@ public final class TokenEngine {
         request.answer()[index],
         index,
         generating.cachedTokens(),
-        generating.receivedTokens(),
+        generating.hostTokens() + generating.receivedTokens(),
         last);
   }
 }

@@ -25,6 +25,11 @@ public record TokenRequest(
     }
   }
 
+  /** The same with something to do for another engine. */
+  public TokenRequest with(Transfer transfer) {
+    return new TokenRequest(id, prompt, answer, keys, readsCache, transfer);
+  }
+
   /** One that a single engine serves. */
   public TokenRequest(String id, int[] prompt, int[] answer, PromptKeys keys, boolean readsCache) {
     this(id, prompt, answer, keys, readsCache, Transfer.NONE);

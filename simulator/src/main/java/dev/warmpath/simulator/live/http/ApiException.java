@@ -41,6 +41,10 @@ final class ApiException extends RuntimeException {
     return new ApiException(500, "InternalServerError", "The engine is dead.", null);
   }
 
+  static ApiException transferFailed() {
+    return new ApiException(500, "InternalServerError", "Internal server error", null);
+  }
+
   int status() {
     return status;
   }

@@ -1,13 +1,20 @@
 package dev.warmpath.simulator.live.http;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
 import dev.warmpath.simulator.live.event.StepResult.Token;
 import dev.warmpath.simulator.live.event.TokenRequest;
+import dev.warmpath.simulator.live.transfer.KvConnector;
+import dev.warmpath.simulator.live.transfer.KvTransfers;
+import dev.warmpath.simulator.live.transfer.TransferLeg;
 import dev.warmpath.tokenizer.RequestKind;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,32 +32,49 @@ final class Call {
   private final HttpServerResponse response;
   private final EngineDriver driver;
   private final EngineMetrics metrics;
+  private final KvTransfers transfers;
+  private final @Nullable TransferLeg leg;
   private final long startNanos = System.nanoTime();
+  private @Nullable ObjectNode handedOver;
   private int finished;
   private boolean over;
 
   /** One sequence of the call. */
   static final class Choice {
-    final TokenRequest request;
     final Detokenizer text;
-    final boolean cutByLimit;
+    final String finishReason;
+    TokenRequest request;
     final StringBuilder whole = new StringBuilder();
     int cachedTokens;
+    int toldCachedTokens = -1;
     long lastTokenNanos;
 
-    Choice(TokenRequest request, Detokenizer text, boolean cutByLimit) {
+    Choice(TokenRequest request, Detokenizer text, String finishReason) {
       this.request = request;
       this.text = text;
-      this.cutByLimit = cutByLimit;
+      this.finishReason = finishReason;
+    }
+
+    /** The same cut after the first token, which another engine goes on from. */
+    Choice ofOneToken() {
+      int[] first = {request.answer()[0]};
+      TokenRequest cut =
+          new TokenRequest(
+              request.id(), request.prompt(), first, request.keys(), request.readsCache());
+      return new Choice(cut, text, request.answer().length == 1 ? finishReason : "not_finished");
     }
 
     String finishReason() {
-      return cutByLimit ? "length" : "stop";
+      return finishReason;
     }
   }
 
   /** Where a call gets its tokens and leaves its traces. */
-  record Surroundings(EngineDriver driver, EngineMetrics metrics) {}
+  record Surroundings(
+      EngineDriver driver,
+      EngineMetrics metrics,
+      KvTransfers transfers,
+      @Nullable TransferLeg leg) {}
 
   Call(
       CallOptions options,
@@ -65,23 +89,64 @@ final class Call {
     this.response = response;
     driver = surroundings.driver;
     metrics = surroundings.metrics;
+    transfers = surroundings.transfers;
+    leg = surroundings.leg;
   }
 
   /** Submits everything; tokens come back on {@code context}. */
   void begin(Context context) {
     response.closeHandler(gone -> abandon());
     response.exceptionHandler(failure -> abandon());
+    if (leg == null) {
+      submit(context);
+    } else {
+      transfers
+          .begin(leg, choices.get(0).request)
+          .onComplete(ready -> context.runOnContext(run -> begin(context, ready)));
+    }
+  }
+
+  private void begin(Context context, AsyncResult<KvTransfers.Start> ready) {
+    if (over) {
+      return;
+    }
+    if (ready.failed()) {
+      over = true;
+      failTransfer();
+      return;
+    }
+    Choice choice = choices.get(0);
+    choice.request = choice.request.with(ready.result().transfer());
+    choice.toldCachedTokens = ready.result().cachedTokens();
+    submit(context);
+  }
+
+  private void submit(Context context) {
     for (int i = 0; i < choices.size(); i++) {
       choices.get(i).lastTokenNanos = startNanos;
       driver.submit(choices.get(i).request, listener(i, context));
     }
   }
 
+  /** A stream has begun before its first token: its first event is the error. */
+  private void failTransfer() {
+    metrics.finished("error", secondsSince(startNanos));
+    ApiException error = ApiException.transferFailed();
+    if (!options.stream()) {
+      EngineApi.fail(response, error);
+      return;
+    }
+    response.putHeader("content-type", "text/event-stream; charset=utf-8").setChunked(true);
+    String closing = events == null ? "data: [DONE]\n\n" : "";
+    response.end(
+        (events == null ? "" : "event: error\n") + "data: " + error.body() + "\n\n" + closing);
+  }
+
   private EngineDriver.Listener listener(int index, Context context) {
     return new EngineDriver.Listener() {
       @Override
       public void token(Token token) {
-        context.runOnContext(run -> accept(index, token));
+        context.runOnContext(run -> hear(index, token));
       }
 
       @Override
@@ -97,6 +162,9 @@ final class Call {
       return;
     }
     over = true;
+    if (leg != null) {
+      transfers.abandon(leg, choices.get(0).request.id());
+    }
     metrics.finished("error", secondsSince(startNanos));
     if (response.headWritten()) {
       response.reset();
@@ -110,8 +178,36 @@ final class Call {
       return;
     }
     over = true;
+    if (leg != null) {
+      transfers.abandon(leg, choices.get(0).request.id());
+    }
     choices.forEach(choice -> driver.abort(choice.request.id()));
     metrics.finished("abort", secondsSince(startNanos));
+  }
+
+  /**
+   * The last token of a prompt that was computed for another engine waits for what goes with it.
+   */
+  private void hear(int index, Token token) {
+    if (leg == null || !leg.isPrefill() || !token.last()) {
+      accept(index, token);
+      return;
+    }
+    Choice choice = choices.get(index);
+    int cached = token.index() == 0 ? token.cachedTokens() : choice.cachedTokens;
+    Context context = Vertx.currentContext();
+    transfers
+        .computed(leg, choice.request, cached, choice.finishReason())
+        .onComplete(done ->
+            context.runOnContext(run -> {
+              if (done.succeeded()) {
+                handedOver = done.result();
+                accept(index, token);
+              } else if (!over) {
+                over = true;
+                failTransfer();
+              }
+            }));
   }
 
   private void accept(int index, Token token) {
@@ -139,8 +235,9 @@ final class Call {
     metrics.token(token, secondsSince(choice.lastTokenNanos));
     choice.lastTokenNanos = System.nanoTime();
     if (token.index() == 0) {
-      choice.cachedTokens = token.cachedTokens();
-      metrics.prompt(choice.request.prompt().length);
+      boolean isTold = choice.toldCachedTokens >= 0;
+      choice.cachedTokens = isTold ? choice.toldCachedTokens : token.cachedTokens();
+      metrics.prompt(choice.request.prompt().length, token);
     }
   }
 
@@ -185,7 +282,21 @@ final class Call {
       json.whole(answer, i, choice.whole.toString(), choice.finishReason());
       json.tokenIds(answer, choice.request.prompt(), choice.text.tokenIds());
     }
+    handOver(answer);
     response.putHeader("content-type", "application/json").end(answer.toString());
+  }
+
+  private void handOver(ObjectNode answer) {
+    if (handedOver == null) {
+      return;
+    }
+    if (transfers.options().connector() == KvConnector.TRTLLM) {
+      ((ObjectNode) answer.withArray("choices").get(0)).set("disaggregated_params", handedOver);
+      ArrayNode ids = answer.putArray("prompt_token_ids");
+      Arrays.stream(choices.get(0).request.prompt()).forEach(ids::add);
+    } else {
+      answer.set("kv_transfer_params", handedOver);
+    }
   }
 
   private void end(EventAnswer answer) {
@@ -195,6 +306,7 @@ final class Call {
       response.end(answer.closing(text, choice.finishReason(), usage(choice)));
     } else {
       ObjectNode whole = answer.whole(text, choice.finishReason(), usage(choice));
+      handOver(whole);
       response.putHeader("content-type", "application/json").end(whole.toString());
     }
   }

@@ -24,6 +24,13 @@ record CallOptions(
 
   static CallOptions read(RequestKind kind, ObjectNode body, ServedModel served) {
     int maxTokens = maxTokens(kind, body);
+    int minTokens = body.path("min_tokens").asInt(0);
+    if (maxTokens > 0 && minTokens > maxTokens) {
+      throw ApiException.badRequest(
+          "min_tokens must be less than or equal to max_tokens=%d, got %d."
+              .formatted(maxTokens, minTokens),
+          "min_tokens");
+    }
     boolean ignoresEnd = body.path("ignore_eos").asBoolean(false);
     if (body.path("n").asInt(1) != 1) {
       throw ApiException.badRequest("n must be 1 here", "n");
@@ -35,7 +42,7 @@ record CallOptions(
         body.path("stream_options").path("include_usage").asBoolean(false),
         body.path("return_token_ids").asBoolean(false),
         maxTokens,
-        ignoresEnd ? maxTokens : body.path("min_tokens").asInt(0));
+        ignoresEnd ? maxTokens : minTokens);
   }
 
   private static int maxTokens(RequestKind kind, ObjectNode body) {

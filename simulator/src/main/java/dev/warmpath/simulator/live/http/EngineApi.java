@@ -9,6 +9,8 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
 import dev.warmpath.simulator.live.event.TokenRequest;
+import dev.warmpath.simulator.live.transfer.KvTransfers;
+import dev.warmpath.simulator.live.transfer.TransferLeg;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
@@ -28,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The routes of one engine: completions, models, tokenize, health, metrics, event sources, cache
@@ -55,13 +58,15 @@ public final class EngineApi {
    * @param eventSources body of {@code /kv_event_sources}
    * @param answerTokens usual length of an answer that nobody limits
    * @param keys what tells a prompt's blocks apart beside its tokens
+   * @param transfers what it hands over to other engines and takes from them
    */
   public record Parts(
       EngineDriver driver,
       EngineMetrics metrics,
       String eventSources,
       int answerTokens,
-      Function<Tokens, PromptKeys> keys) {}
+      Function<Tokens, PromptKeys> keys,
+      KvTransfers transfers) {}
 
   public EngineApi(Vertx vertx, ModelTokenizer tokenizer, ServedModel model, Parts parts) {
     this.vertx = vertx;
@@ -85,9 +90,10 @@ public final class EngineApi {
     router.get("/v1/models").handler(at -> json(at.response(), model.list()));
     router.get("/kv_event_sources").handler(at -> json(at.response(), parts.eventSources()));
     router.get("/version").handler(at -> json(at.response(), "{\"version\":\"0.32.0\"}"));
+    parts.transfers().addRoutes(router);
     router.get("/health").handler(this::health);
     router.get("/ping").handler(this::health);
-    router.get("/model_info").handler(at -> json(at.response(), "{}")); // SGLang's
+    router.get("/model_info").handler(at -> json(at.response(), "{}")); // SGLang's, without roles
     router.get("/metrics").handler(this::metrics);
     return router;
   }
@@ -120,12 +126,26 @@ public final class EngineApi {
 
   private Call call(HttpServerRequest request, RequestKind kind, byte[] bytes) {
     ObjectNode body = parse(bytes);
+    try {
+      return call(request, kind, body);
+    } catch (ApiException e) {
+      parts.transfers().refused(body);
+      throw e;
+    }
+  }
+
+  private Call call(HttpServerRequest request, RequestKind kind, ObjectNode body) {
     CallOptions options = CallOptions.read(kind, body, model);
-    Tokens prompt = prompt(kind, body, options);
     String id = id(kind, request);
+    TransferLeg leg = leg(body, id + "-0");
+    Tokens prompt = prompt(kind, body, options);
+    if (leg != null && prompt.sequences().size() != 1) {
+      throw ApiException.badRequest("a transfer has one prompt", "prompt");
+    }
     List<Call.Choice> choices = new ArrayList<>();
     for (int[] sequence : prompt.sequences()) {
-      choices.add(choice(id + "-" + choices.size(), sequence, prompt, options));
+      Call.Choice choice = choice(id + "-" + choices.size(), sequence, prompt, options);
+      choices.add(parts.transfers().stopsAtFirstToken(leg) ? choice.ofOneToken() : choice);
     }
     AnswerJson json = new AnswerJson(options, id, System.currentTimeMillis() / 1000);
     return new Call(
@@ -133,24 +153,44 @@ public final class EngineApi {
         choices,
         json,
         request.response(),
-        new Call.Surroundings(parts.driver(), parts.metrics()));
+        new Call.Surroundings(parts.driver(), parts.metrics(), parts.transfers(), leg));
+  }
+
+  private @Nullable TransferLeg leg(ObjectNode body, String requestId) {
+    try {
+      return parts.transfers().leg(body, requestId);
+    } catch (IllegalArgumentException e) {
+      throw ApiException.badRequest(String.valueOf(e.getMessage()), null);
+    }
   }
 
   private Call.Choice choice(String id, int[] prompt, Tokens tokens, CallOptions options) {
     int limit = options.answerLimit(prompt.length, model.maxModelTokens());
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
-    TokenRequest request =
-        new TokenRequest(id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache());
-    return new Call.Choice(request, new Detokenizer(tokenizer::decode), answer.length == limit);
+    boolean reads = tokens.readsCache() && !parts.transfers().options().isWithoutPrefixCache();
+    TokenRequest request = new TokenRequest(id, prompt, answer, parts.keys().apply(tokens), reads);
+    String finish = answer.length == limit ? "length" : "stop";
+    return new Call.Choice(request, new Detokenizer(tokenizer::decode), finish);
   }
 
-  private Tokens prompt(RequestKind kind, ObjectNode body, CallOptions options) {
+  private Tokens prompt(RequestKind given, ObjectNode asked, CallOptions options) {
+    JsonNode ids = parts.transfers().promptIds(asked);
+    RequestKind kind = ids.isArray() ? RequestKind.COMPLETION : given;
+    ObjectNode body = ids.isArray() ? withIds(asked, ids) : asked;
     PromptResult result = tokenizer.prompt(kind, body, options.adapter(model));
     if (result instanceof Inexact inexact) {
       throw ApiException.badRequest(
           "cannot be served here: " + inexact.cause().label() + ": " + inexact.detail(), null);
     }
     return (Tokens) result;
+  }
+
+  /** A chat whose prompt is tokenized already is a completion. */
+  private static ObjectNode withIds(ObjectNode body, JsonNode ids) {
+    ObjectNode completion = body.deepCopy();
+    completion.remove(List.of("messages", "kv_transfer_params", "prompt_token_ids"));
+    completion.set("prompt", ids);
+    return completion;
   }
 
   private void answer(RoutingContext at, Function<byte[], String> work) {

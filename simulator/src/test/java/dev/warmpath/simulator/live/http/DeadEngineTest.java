@@ -13,6 +13,8 @@ import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
 import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.event.TokenEngine;
+import dev.warmpath.simulator.live.transfer.KvTransferOptions;
+import dev.warmpath.simulator.live.transfer.KvTransfers;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import io.vertx.core.Vertx;
@@ -115,7 +117,16 @@ class DeadEngineTest {
     EngineMetrics metrics = new EngineMetrics("sim", Map.of(), 0);
     ServedModel model = new ServedModel("sim", Map.of(), 2048, 0, false);
     return new EngineApi(
-        vertx, tokenizer, model, new EngineApi.Parts(driver, metrics, "{}", 32, Tokens::keys));
+        vertx,
+        tokenizer,
+        model,
+        new EngineApi.Parts(
+            driver,
+            metrics,
+            "{}",
+            32,
+            Tokens::keys,
+            new KvTransfers(vertx, KvTransferOptions.NONE, 1, driver, metrics)));
   }
 
   private HttpResponse<String> post(String path, String body) throws Exception {
