@@ -22,12 +22,16 @@ import java.util.stream.IntStream;
  */
 public final class Workload {
 
+  private static final double UNIT = 0x1p-53;
+
   /** What at least one in so many first prompts begins with is common to all copies. */
   private static final int COMMON = 50;
 
   private final Trace trace;
   private final int copies;
   private final double rate;
+  private final long seed;
+  private final double spreadSeconds;
   private final double spanSeconds;
   private final double[] startSeconds;
   private final int[] next;
@@ -36,9 +40,18 @@ public final class Workload {
   /**
    * @param rate how many times as fast requests arrive
    * @param copies how many clients play the trace at once
-   * @param seed of the places where they begin
+   * @param seed of the places where they begin, and of how arrivals are spread
    */
   public Workload(Trace trace, double rate, int copies, long seed) {
+    this(trace, rate, copies, seed, 0);
+  }
+
+  /**
+   * One whose trace tells times roughly.
+   *
+   * @param spreadSeconds of the trace's time: each arrival is later by a random part of it
+   */
+  public Workload(Trace trace, double rate, int copies, long seed, double spreadSeconds) {
     if (!(rate > 0 && rate < 1e9)) {
       throw new IllegalArgumentException("rate=" + rate);
     }
@@ -48,6 +61,8 @@ public final class Workload {
     this.trace = trace;
     this.copies = copies;
     this.rate = rate;
+    this.seed = seed;
+    this.spreadSeconds = spreadSeconds;
     SplittableRandom random = new SplittableRandom(seed);
     spanSeconds = trace.spanSeconds();
     startSeconds = new double[copies];
@@ -103,7 +118,11 @@ public final class Workload {
   /** The seconds after which it arrives, if it waits for no other. */
   double arrivalSeconds(int request) {
     double since = trace.seconds(row(request)) - startSeconds[request / trace.requests()];
-    return (since < 0 ? since + spanSeconds : since) / rate;
+    return ((since < 0 ? since + spanSeconds : since) + spread(request)) / rate;
+  }
+
+  private double spread(int request) {
+    return spreadSeconds * UNIT * (mixed(mixed(request) + seed) >>> 11);
   }
 
   /** The request that waits for this one, or {@link Trace#NONE}. */

@@ -97,8 +97,9 @@ public final class Study {
    * @param seeds runs of each cell
    * @param threads runs at a time
    * @param warmUp share of the time, from its beginning, in which requests are not counted
+   * @param spreadMillis of the trace's time, by a part of which each arrival is later
    */
-  public record Runs(int copies, int seeds, int threads, double warmUp, CostModel cost) {
+  public record Runs(int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
 
     int copiesFor(int engines) {
       return copies > 0 ? copies : Math.max(1, Math.round(engines / 8f));
@@ -283,7 +284,9 @@ public final class Study {
   private record Outcome(RunFigures figures, @Nullable Oracle oracle) {}
 
   private Outcome run(Cell cell, long seed, boolean withOracle, LongConsumer progress) {
-    Workload workload = new Workload(trace, cell.rate(), runs.copiesFor(cell.replicas()), seed);
+    Workload workload =
+        new Workload(
+            trace, cell.rate(), runs.copiesFor(cell.replicas()), seed, runs.spreadMillis / 1e3);
     EngineConfig engine = engine(cell);
     FleetPlan plan =
         FleetPlan.of(

@@ -69,6 +69,22 @@ final class WorkloadTest {
   }
 
   @Test
+  void arrivalsOfRoughTimesAreSpread() {
+    Workload rough = new Workload(TRACE, 2, 1, 5);
+    Workload spread = new Workload(TRACE, 2, 1, 5, 3);
+    double[] later =
+        Arrays.stream(rough.firsts())
+            .mapToDouble(i -> spread.arrivalSeconds(i) - rough.arrivalSeconds(i))
+            .toArray();
+    assertThat(later).doesNotHaveDuplicates();
+    assertThat(Arrays.stream(later).min().orElse(0)).isBetween(0.0, 0.05);
+    assertThat(Arrays.stream(later).max().orElse(0)).isBetween(1.45, 1.5);
+    assertThat(Arrays.stream(spread.firsts()).mapToDouble(spread::arrivalSeconds).toArray())
+        .isSorted();
+    assertThat(new Workload(TRACE, 2, 1, 6, 3).firsts()).isNotEqualTo(spread.firsts());
+  }
+
+  @Test
   void copiesShareCommonBlocksOnly() {
     Workload workload = new Workload(TRACE, 1, 3, 5);
     assertThat(workload.requests()).isEqualTo(6 * CHATS);

@@ -86,7 +86,7 @@ final class GoldenStudyTest {
                 List.of(fleet.rate),
                 false,
                 List.of(IndexMode.parse(fleet.index))),
-            new Study.Runs(1, 1, 2, 0.1, StepCost.H100X4));
+            new Study.Runs(1, 1, 2, 0.1, StepCost.H100X4, 0));
     List<CellFigures> cells = study.run(study.cells((done, all) -> {}), (done, all) -> {});
     Oracle oracle = cells.get(0).oracles().get(0);
     lines.add(cells.get(0).cell().setting());

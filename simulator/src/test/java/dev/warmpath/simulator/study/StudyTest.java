@@ -69,7 +69,7 @@ final class StudyTest {
                 List.of(1.0),
                 true,
                 List.of(IndexMode.NOW)),
-            new Study.Runs(1, 1, 1, 0.1, StepCost.H100X4));
+            new Study.Runs(1, 1, 1, 0.1, StepCost.H100X4, 0));
     assertThatThrownBy(() -> study.cells((done, all) -> {}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("1 × 32 tokens");
@@ -104,7 +104,7 @@ final class StudyTest {
                 false,
                 List.of(IndexMode.NOW),
                 List.of(Routers.ONE)),
-            new Study.Runs(1, 2, 2, 0.1, StepCost.H100X4));
+            new Study.Runs(1, 2, 2, 0.1, StepCost.H100X4, 0));
     List<CellFigures> cells = new Run(study).run();
     assertThat(cells)
         .extracting(cell -> cell.cell().fleet())
@@ -144,7 +144,7 @@ final class StudyTest {
                     List.of(1.0),
                     false,
                     List.of(IndexMode.NOW)),
-                new Study.Runs(10_000_000, 1, 1, 0.1, StepCost.H100X4)))
+                new Study.Runs(10_000_000, 1, 1, 0.1, StepCost.H100X4, 0)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("10000000 copies");
   }
@@ -171,6 +171,6 @@ final class StudyTest {
                 rates,
                 ofKnee,
                 List.of(IndexMode.NOW)),
-            new Study.Runs(1, 2, threads, warmUp, StepCost.H100X4)));
+            new Study.Runs(1, 2, threads, warmUp, StepCost.H100X4, 0)));
   }
 }

@@ -120,6 +120,16 @@ public final class StudyFlags {
   private int copies;
 
   @Option(
+      names = "--spread-ms",
+      paramLabel = "MS",
+      defaultValue = "0",
+      description = {
+        "Each arrival is later by a random part of it, for traces that tell times roughly",
+        "(${DEFAULT-VALUE})."
+      })
+  private double spreadMillis;
+
+  @Option(
       names = "--seeds",
       paramLabel = "N",
       defaultValue = "1",
@@ -184,13 +194,15 @@ public final class StudyFlags {
   public Study.Runs runs() {
     check("--copies", List.of(copies), value -> bounded(value, 0, MOST_REPLICAS));
     check("--seeds", List.of(seeds), value -> bounded(value, 1, MOST_REPLICAS));
+    check("--spread-ms", List.of(spreadMillis), value -> bounded(value, 0, 1e9));
     double left = ShareText.share("--warm-up", warmUp);
     return new Study.Runs(
         copies,
         seeds,
         Runtime.getRuntime().availableProcessors(),
         left,
-        converted("--cost", List.of(cost), CostModels::named).get(0));
+        converted("--cost", List.of(cost), CostModels::named).get(0),
+        spreadMillis);
   }
 
   /** The cost model's name. */

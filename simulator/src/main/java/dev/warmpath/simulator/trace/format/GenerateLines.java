@@ -7,9 +7,9 @@ import java.util.SplittableRandom;
 
 /**
  * Chats made by chance, a batch a line: {@code {"seed", "seconds", "sessions", "tenants", "zipf",
- * "system", "turns", "in", "out", "think"}}, all optional. Equal lines make equal chats.
+ * "system", "turns", "in", "out", "think", "burst"}}, all optional. Equal lines make equal chats.
  *
- * <p>Sessions begin at random times within {@code seconds}. Tenant k has a share of them in
+ * <p>Sessions begin at random times within {@code seconds}, {@code burst} of one tenant at each. Tenant k has a share of them in
  * proportion to k^−zipf and a system prompt of its own. A session has {@code turns} turns on the
  * average (geometric), its users think {@code think} seconds on the average (exponential). The
  * lengths of system prompts, questions and answers are log-normal around their medians {@code
@@ -30,7 +30,8 @@ final class GenerateLines implements TraceFormat.Lines {
     JsonNode line = Fields.object(text);
     Draws draws = new Draws(new SplittableRandom(Fields.whole(line, "seed", 0, MOST, 1)));
     int count = Fields.whole(line, "sessions", 1, MOST, 500);
-    double gap = Fields.seconds(line, "seconds", 600) / count;
+    int burst = Fields.whole(line, "burst", 1, MOST, 1);
+    double gap = Fields.seconds(line, "seconds", 600) * burst / count;
     double[] shares =
         shares(Fields.whole(line, "tenants", 1, MOST, 20), Fields.seconds(line, "zipf", 1));
     int[] systems = new int[shares.length];
@@ -42,9 +43,12 @@ final class GenerateLines implements TraceFormat.Lines {
     double think = Fields.seconds(line, "think", 20);
     String batch = batches++ + "/";
     double start = 0;
+    int tenant = 0;
     for (int i = 0; i < count; i++) {
-      start += draws.exponential(gap);
-      int tenant = draws.among(shares);
+      if (i % burst == 0) {
+        start += draws.exponential(gap);
+        tenant = draws.among(shares);
+      }
       sessions.begin(batch + tenant, systems[tenant]);
       double seconds = start;
       do {

@@ -136,6 +136,7 @@ final class SimulateCommandTest {
         "--share-ms | soon | --share-ms soon: 'soon' must be off, MS, MS:JITTER_MS or",
         "--copies | -1 | --copies -1: must be from 0 to",
         "--copies | 100000000 | --copies 100000000: must be from 0 to",
+        "--spread-ms | -1 | --spread-ms -1.0: must be from 0 to",
         "--seeds | 0 | --seeds 0: must be from 1 to",
         "--warm-up | 110% | --warm-up 110%: must be a share from 0 to 1",
         "--cost | a100 | --cost a100: 'a100' is no engine cost, must be h100x4, dynamo",

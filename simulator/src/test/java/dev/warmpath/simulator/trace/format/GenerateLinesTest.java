@@ -61,6 +61,19 @@ final class GenerateLinesTest {
   }
 
   @Test
+  void aBurstIsOfOneTenantAtOneTime() {
+    Trace trace = trace(LINE.replace("\"turns\": 3", "\"turns\": 1, \"burst\": 50"));
+    assertThat(trace.requests()).isEqualTo(2000);
+    Map<Double, Integer> bursts = new HashMap<>();
+    for (int request : requests(trace, true)) {
+      int tenant = trace.blockNumbers(request)[0];
+      assertThat(bursts.putIfAbsent(trace.seconds(request), tenant)).isIn(null, tenant);
+    }
+    assertThat(bursts).hasSize(40);
+    assertThat(trace.spanSeconds()).isBetween(500.0, 1500.0);
+  }
+
+  @Test
   void everythingHasADefaultAndBounds() {
     assertThat(requests(trace("{}"), true)).hasSize(500);
     assertThatThrownBy(() -> trace("{\"tenants\": 0}"))
