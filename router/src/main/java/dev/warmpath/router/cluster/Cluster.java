@@ -78,6 +78,15 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   /** Steps of this part of a circle come nowhere twice. */
   private static final double GOLDEN = 0.6180339887498949;
 
+  /** Choices of two routers within so much may not have known of each other. */
+  private static final long CROWD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  /** Choices of which fewer are made so need no places. */
+  private static final double FEW_CROWDED = 0.05;
+
+  /** What another router tells moves the share of those by so much. */
+  private static final double CROWD_STEP = 1.0 / 512;
+
   /** So many gaps show that much was lost. */
   private static final int MOST_GAPS = 1_024;
 
@@ -212,6 +221,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       if (isNew) {
         dispatcher().remember(booking.note(), engine);
         countBlind(booking, live.bornNanos, reservation);
+        crowded += CROWD_STEP * ((isCrowded(live.bornNanos) ? 1 : 0) - crowded);
       }
     }
 
@@ -300,6 +310,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private Rows untold = new Rows();
   private final List<Booking> untoldBookings = new ArrayList<>();
   private final Map<String, RecentTimes> choices = new HashMap<>();
+  private final RecentTimes allChoices = new RecentTimes();
 
   private final Object peersLock = new Object();
   private final Map<RouterId, Told> peers = new TreeMap<>();
@@ -310,6 +321,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
   private long told;
   private long blindChoices;
   private double blindMillis;
+  private double crowded = 2 * FEW_CROWDED; // until it is known better
   private long askedAgain;
   private long malformed;
 
@@ -372,6 +384,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       own.book(booking, now, RouterRows.Changes.NONE);
       untoldBookings.add(booking);
       choices.computeIfAbsent(booking.engine(), engine -> new RecentTimes()).add(now);
+      allChoices.add(now);
     }
   }
 
@@ -511,11 +524,12 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   /**
    * Routers are spread evenly over the engines that are equally good for them, and go on together,
-   * so that each comes to all of them.
+   * so that each comes to all of them. While few choose at the same time none takes a place: that
+   * costs hits.
    */
   private double place() {
     synchronized (peersLock) {
-      if (peers.isEmpty()) {
+      if (peers.isEmpty() || crowded < FEW_CROWDED) {
         return RoutingRequest.ALONE;
       }
       long before = peers.keySet().stream().filter(peer -> peer.compareTo(self) < 0).count();
@@ -849,6 +863,13 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     }
     if (freed) {
       dispatcher().freed();
+    }
+  }
+
+  /** Whether a choice was made here at about the time of one that was just heard of. */
+  private boolean isCrowded(long bornNanos) {
+    synchronized (ownLock) {
+      return allChoices.since(bornNanos - CROWD_NANOS) > 0;
     }
   }
 

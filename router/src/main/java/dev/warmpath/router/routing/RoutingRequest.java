@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param draw this request's random number, drawn once, all 64 bits uniform
  * @param nowNanos when it is routed, in nanoseconds from anywhere
  * @param place this router's among those that choose at the same time, from 0 to below 1 and spread
- *     evenly; {@link #ALONE} if there are no others
+ *     evenly; {@link #ALONE} if no others do
  */
 public record RoutingRequest(
     int promptTokens,
@@ -26,7 +26,7 @@ public record RoutingRequest(
   /** The prompt's length when its tokens are not known. */
   public static final int UNKNOWN_TOKENS = -1;
 
-  /** The place of a router without others. */
+  /** The place of a router at a time at which no others choose. */
   public static final double ALONE = -1;
 
   public RoutingRequest {

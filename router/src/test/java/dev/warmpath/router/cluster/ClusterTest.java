@@ -1,6 +1,7 @@
 package dev.warmpath.router.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -466,6 +467,41 @@ class ClusterTest {
     a.cluster.made("resp_1", "r1", null);
     pass(30);
     assertEquals(List.of("resp_1 r1 null"), b.responses);
+  }
+
+  @Test
+  void routersTakeTheLowestWhileTheyChooseAtDifferentTimes() {
+    Router a = router("a");
+    Router b = router("b");
+    pass(1_100); // they know of each other
+    Assignment before = a.send(prompt(16, 1));
+    before.firstToken();
+    String busy = before.engine();
+    assertTrue(isTaken(busy, a, 100), "a little more does not matter while nothing is known");
+    for (int i = 0; i < 500; i++) {
+      Assignment one = b.send(prompt(16, 200 + i));
+      pass(20);
+      one.finished(Outcome.COMPLETED);
+    }
+    assertFalse(isTaken(busy, a, 1000), "they do not choose at the same time");
+    for (int i = 0; i < 100; i++) {
+      List<Assignment> both = List.of(a.send(prompt(16, 2000 + i)), b.send(prompt(16, 3000 + i)));
+      pass(20);
+      both.forEach(each -> each.finished(Outcome.COMPLETED));
+    }
+    assertTrue(isTaken(busy, a, 5000), "they do");
+  }
+
+  /** Whether one of many requests at different times goes to this engine, although it is busy. */
+  private boolean isTaken(String engine, Router router, int number) {
+    boolean taken = false;
+    for (int i = 0; i < 20; i++) {
+      Assignment each = router.send(prompt(16, number + i));
+      taken |= each.engine().equals(engine);
+      each.finished(Outcome.COMPLETED);
+      pass(20);
+    }
+    return taken;
   }
 
   @Test

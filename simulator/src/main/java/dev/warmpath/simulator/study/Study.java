@@ -99,7 +99,8 @@ public final class Study {
    * @param warmUp share of the time, from its beginning, in which requests are not counted
    * @param spreadMillis of the trace's time, by a part of which each arrival is later
    */
-  public record Runs(int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
+  public record Runs(
+      int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
 
     int copiesFor(int engines) {
       return copies > 0 ? copies : Math.max(1, Math.round(engines / 8f));

@@ -9,11 +9,12 @@ import java.util.SplittableRandom;
  * Chats made by chance, a batch a line: {@code {"seed", "seconds", "sessions", "tenants", "zipf",
  * "system", "turns", "in", "out", "think", "burst"}}, all optional. Equal lines make equal chats.
  *
- * <p>Sessions begin at random times within {@code seconds}, {@code burst} of one tenant at each. Tenant k has a share of them in
- * proportion to k^−zipf and a system prompt of its own. A session has {@code turns} turns on the
- * average (geometric), its users think {@code think} seconds on the average (exponential). The
- * lengths of system prompts, questions and answers are log-normal around their medians {@code
- * system}, {@code in} and {@code out}: one in a hundred questions is ten times as long.
+ * <p>Sessions begin at random times within {@code seconds}, {@code burst} of one tenant at each.
+ * Tenant k has a share of them in proportion to k^−zipf and a system prompt of its own. A session
+ * has {@code turns} turns on the average (geometric), its users think {@code think} seconds on the
+ * average (exponential). The lengths of system prompts, questions and answers are log-normal around
+ * their medians {@code system}, {@code in} and {@code out}: one in a hundred questions is ten times
+ * as long.
  */
 final class GenerateLines implements TraceFormat.Lines {
 

@@ -22,8 +22,8 @@ import dev.warmpath.router.routing.Score;
  * copy serves those that come later, and costs nothing here. So what many share spreads before its
  * holders are overloaded. While a holder costs no more, it is preferred.
  *
- * <p>Where other routers choose at the same time, each takes another one of those that cost up to
- * 10 ms and a tenth of the prefill more and hold as much ({@link Lowest#atPlace}).
+ * <p>Where other routers often choose at the same time, each takes another one of those that cost
+ * up to 10 ms and a tenth of the prefill more and hold as much ({@link Lowest#atPlace}).
  *
  * <p>{@code decode = decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in
  * flight, with K tokens of context, slow it down and are slowed. When the prompt's tokens are not
