@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,6 +29,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jgroups.Address;
 import org.jgroups.BytesMessage;
 import org.jgroups.JChannel;
+import org.jgroups.MergeView;
 import org.jgroups.Message;
 import org.jgroups.PhysicalAddress;
 import org.jgroups.Receiver;
@@ -488,6 +490,7 @@ final class MeshLink implements ClusterLink {
 
     @Override
     public void viewAccepted(View view) {
+      JChannel open = channel;
       Map<Address, RouterId> others = new HashMap<>();
       Map<RouterId, Address> reached = new HashMap<>();
       for (Address member : view.getMembers()) {
@@ -497,6 +500,9 @@ final class MeshLink implements ClusterLink {
           reached.put(router, member);
         }
       }
+      if (view instanceof MergeView merge && open != null) {
+        missOthers(merge, open.getAddress());
+      }
       places = Map.copyOf(reached);
       members = Map.copyOf(others);
       synchronized (unfinished) {
@@ -504,6 +510,22 @@ final class MeshLink implements ClusterLink {
       }
       LOG.info("cluster {}: reaches {}", config.name(), new TreeSet<>(reached.keySet()));
       listener.reachable(Set.copyOf(reached.keySet()));
+    }
+
+    /**
+     * Who was in a group without this one told it nothing meanwhile. A process that stood still
+     * does not know that, since its last view has them all: it is to ask them as if they came.
+     */
+    private void missOthers(MergeView merge, Address own) {
+      Set<RouterId> heard = new HashSet<>(places.keySet());
+      for (View group : merge.getSubgroups()) {
+        if (!group.containsMember(own)) {
+          heard.removeIf(router -> group.containsMember(places.get(router)));
+        }
+      }
+      if (heard.size() < places.size()) {
+        listener.reachable(Set.copyOf(heard));
+      }
     }
 
     @Override
