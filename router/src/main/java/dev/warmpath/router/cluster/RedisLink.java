@@ -354,7 +354,8 @@ final class RedisLink implements ClusterLink {
     try {
       open.commands.del(noKey).get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      String error = String.valueOf(e.getCause().getMessage());
+      Throwable cause = e.getCause();
+      String error = cause == null ? "" : String.valueOf(cause.getMessage());
       if (CANNOT_WRITE.stream().noneMatch(error::startsWith)) {
         throw e;
       }
