@@ -152,16 +152,17 @@ final class ClusterHost implements Cluster.Host, AutoCloseable {
 
   private void replica(Membership fleet, String name, @Nullable String text) {
     Member member = member(fleet, name);
-    boolean isOperators = member != null && member.source().equals(Membership.ADMIN);
+    boolean isHere =
+        member != null && member.source().equals(Membership.ADMIN) && !member.leaving();
     if (text == null) {
-      if (isOperators && !member.leaving()) {
+      if (isHere) {
         fleet.drop(Membership.ADMIN, name);
       }
       return;
     }
     try {
       ReplicaConfig replica = ConfigTree.replica(text, "another router");
-      if (isOperators && !member.leaving() && text.equals(added.get(name))) {
+      if (isHere && text.equals(added.get(name))) {
         return;
       }
       FleetChange change = fleet.put(Membership.ADMIN, replica);

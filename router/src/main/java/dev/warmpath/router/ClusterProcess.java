@@ -129,10 +129,10 @@ final class ClusterProcess implements AutoCloseable {
     Neighbours snapshots = core.meetNeighbours(link::send, ready, files);
     neighbours = snapshots;
     cluster.begin(core.dispatcher(), snapshots);
-    var again =
+    var unused =
         time.scheduleWithFixedDelay(
             host::fleetChanged, AGAIN_SECONDS, AGAIN_SECONDS, TimeUnit.SECONDS);
-    var unused = time.scheduleWithFixedDelay(this::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
+    unused = time.scheduleWithFixedDelay(this::tick, deltaMs, deltaMs, TimeUnit.MILLISECONDS);
   }
 
   private void tick() {

@@ -73,8 +73,9 @@ public abstract sealed class KvProtocol {
    * @return the body itself if there is nothing to leave out
    */
   public static byte[] alone(byte[] body, @Nullable RequestFields fields) {
-    boolean isClean = fields == null || STEERING.stream().noneMatch(fields::has);
-    return isClean ? body : fields.edited(STEERING, Map.of());
+    return fields == null || STEERING.stream().noneMatch(fields::has)
+        ? body
+        : fields.edited(STEERING, Map.of());
   }
 
   /** vLLM's NixlConnector, by pull or by push: the prefill's answer says where its blocks are. */

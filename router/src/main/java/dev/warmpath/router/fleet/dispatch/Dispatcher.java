@@ -414,7 +414,7 @@ public final class Dispatcher {
         new Assignment(this, engine, request.prompt(), choice, reservation, prefill);
     try {
       long[] note = leg.commit();
-      assignment.note(leg.policy() == policies.usual() ? note : Policy.NOTHING);
+      assignment.note(isUsual(leg.policy()) ? note : Policy.NOTHING);
       announceToStream(request, contender, assignment);
       FallbackCause fallback = request.prompt().fallback(choice.blocks());
       if (fallback != null) {
@@ -427,6 +427,12 @@ public final class Dispatcher {
       throw e;
     }
     return assignment;
+  }
+
+  /** Other routers know the policy of models without their own. */
+  @SuppressWarnings("ReferenceEquality")
+  private boolean isUsual(Policy policy) {
+    return policy == policies.usual();
   }
 
   /** Tells the engine's side what is about to be sent there. */
