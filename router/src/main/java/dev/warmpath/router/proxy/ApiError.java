@@ -96,6 +96,12 @@ record ApiError(int status, String type, String code, String message, int retryS
     return new ApiError(400, "invalid_request_error", "bad_request", message);
   }
 
+  /** What the request says of transfers between engines could not be left out. */
+  static ApiError noObject() {
+    String message = "The request body is no JSON object in UTF-8.";
+    return new ApiError(400, "invalid_request_error", "bad_json", message);
+  }
+
   /** For a head that the HTTP layer could not read, and why. */
   static ApiError unreadable(@Nullable Throwable cause, int headerBytes) {
     if (cause instanceof TooLongHttpLineException) {

@@ -83,11 +83,15 @@ final class Attempt {
   private final ProxyContext proxy;
   private final Exchange.Loop loop;
   private final Assignment assignment;
+  private final boolean loads;
   private final TimeLimit silence = new TimeLimit();
   private final TimeLimit total = new TimeLimit();
 
   private long contentNanos = UNKNOWN;
   private long sentNanos = UNKNOWN;
+  private long computedNanos;
+  private int prefillCached = Usage.ABSENT;
+  private boolean complete;
   private boolean over;
   private boolean sentWhole;
   private boolean begun;
@@ -104,7 +108,16 @@ final class Attempt {
   /** What the replica says instead of a stream that the exchange has begun for it. */
   private @Nullable Buffer refusal;
 
-  Attempt(Exchange exchange, ProxyContext proxy, Exchange.Loop loop, Assignment assignment) {
+  /**
+   * @param loads whether it fetches what another engine has computed
+   */
+  Attempt(
+      Exchange exchange,
+      ProxyContext proxy,
+      Exchange.Loop loop,
+      Assignment assignment,
+      boolean loads) {
+    this.loads = loads;
     this.exchange = exchange;
     this.proxy = proxy;
     this.loop = loop;
@@ -185,7 +198,9 @@ final class Attempt {
       request.reset();
       return;
     }
-    exchange.sending();
+    if (!isDecode()) {
+      exchange.sending();
+    }
     sentNanos = now();
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {
@@ -208,8 +223,11 @@ final class Attempt {
       assignment.responded(now()); // a stream's head comes before the engine has the request
     }
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
-    if (isRetryable(found.statusCode())) {
-      rest(found);
+    if (found.statusCode() == FAILED_LOAD && loads && retryLoad()) {
+      return;
+    }
+    if (RETRYABLE.contains(found.statusCode())) {
+      rest(found, assignment);
       if (isOwnAnswer()) {
         assignment.answered();
       }
@@ -230,9 +248,14 @@ final class Attempt {
     found.endHandler(exchange.guarded(v -> complete()));
   }
 
-  /** A decode that could not load what the prefill has computed says so with a 500. */
-  private boolean isRetryable(int status) {
-    return RETRYABLE.contains(status) || (status == FAILED_LOAD && isDecode());
+  /** A decode could not load what the prefill has computed: it says so with a 500. */
+  private boolean retryLoad() {
+    if (!exchange.retryLoad(assignment)) {
+      return false;
+    }
+    finish(Outcome.CANCELLED);
+    reset();
+    return true;
   }
 
   /** Whether another engine computes the prompt. */
@@ -252,6 +275,11 @@ final class Attempt {
             .equals(Objects.requireNonNullElse(found.getHeader("content-encoding"), "identity"));
   }
 
+  /** Whether a good answer has come to its end. */
+  boolean isComplete() {
+    return complete;
+  }
+
   /** Whether bytes of the replica's answer went down. */
   boolean hasBegun() {
     return begun;
@@ -269,7 +297,7 @@ final class Attempt {
   }
 
   /** A replica that says when it wants to be asked again is left alone until then. */
-  private void rest(HttpClientResponse found) {
+  static void rest(HttpClientResponse found, Assignment assignment) {
     String seconds = found.getHeader("retry-after");
     if (seconds != null && seconds.length() < 6 && seconds.chars().allMatch(Character::isDigit)) {
       assignment.rest(Integer.parseInt(seconds));
@@ -298,7 +326,7 @@ final class Attempt {
       collect(refusal, chunk);
       return;
     }
-    if (!begun && isDecode() && isReadableStream(Objects.requireNonNull(answer))) {
+    if (!begun && loads && isReadableStream(Objects.requireNonNull(answer))) {
       first(chunk, now);
     } else {
       pass(chunk, now);
@@ -316,8 +344,7 @@ final class Attempt {
     if (start == StreamStart.UNKNOWN && firstEvent.length() < LONGEST_REFUSAL_BYTES) {
       return;
     }
-    if (start == StreamStart.ERROR
-        && retry("failed_load", Outcome.CANCELLED, Exchange.Failure.LOST)) {
+    if (start == StreamStart.ERROR && retryLoad()) {
       return;
     }
     Buffer held = firstEvent;
@@ -361,9 +388,8 @@ final class Attempt {
       return;
     }
     if (before == 0) {
-      if (isDecode() && sentNanos != UNKNOWN) {
-        long since = Math.max(sentNanos, exchange.prefillDoneNanos());
-        assignment.transferred((now - since) / 1e6);
+      if (loads && computedNanos != 0) {
+        assignment.transferred((now - Math.max(sentNanos, computedNanos)) / 1e6);
       }
       assignment.firstToken();
       exchange.timeline().firstToken();
@@ -405,6 +431,11 @@ final class Attempt {
   private void begin() {
     HttpServerResponse down = exchange.response();
     begun = true;
+    PrefillLeg leg = exchange.prefill();
+    if (leg != null) {
+      computedNanos = leg.doneNanos();
+      prefillCached = leg.cachedTokens();
+    }
     exchange.answerBegan();
     watch(proxy.config().timeouts().streamIdleMs(), this::silent);
     down.setWriteQueueMaxSize(proxy.config().limits().clientBufferBytes());
@@ -470,6 +501,7 @@ final class Attempt {
       begin();
     }
     reportUsage();
+    complete = isGood();
     finish(outcome());
     exchange.end(exchange.response().getStatusCode(), Ending.COMPLETE);
     exchange.response().end();
@@ -480,6 +512,11 @@ final class Attempt {
       return;
     }
     Usage reported = usage.usage();
+    if (isDecode()) {
+      PrefillLeg leg = exchange.prefill(); // still there if it was slower than the first byte
+      int cached = leg == null ? prefillCached : leg.cachedTokens();
+      reported = new Usage(reported.promptTokens(), cached, reported.answerTokens());
+    }
     exchange.used(assignment, reported);
     if (exchange.trace() != null) {
       exchange

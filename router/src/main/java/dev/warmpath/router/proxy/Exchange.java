@@ -536,22 +536,25 @@ final class Exchange {
       }
       String stored = keepsResponses() ? read.previousResponse() : storedId;
       PreparedRequest request = toDispatch(read.request(), stored);
-      ApiError refusal = refusal(read, request, stored);
       BlockChain logged = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
       boolean hides = mayHideTransfers(whole);
-      RequestFields found = proxy.dispatcher().transfers() ? RequestFields.of(whole) : null;
-      boolean isSplittable = found != null && route.kind() != null && found.isForOneAnswer();
+      boolean mayTransfer = route.kind() != null && proxy.dispatcher().transfers();
+      RequestFields found = mayTransfer ? RequestFields.of(whole) : null;
+      ApiError refused = refusal(read, request, stored);
+      ApiError refusal =
+          refused == null && mayTransfer && found == null ? ApiError.noObject() : refused;
+      boolean isSplittable = found != null && found.isForOneAnswer();
       PreparedRequest asked = isSplittable ? request.split() : request;
+      prepared = asked; // all that before it asks: what waits may have its turn at once
+      pieces = logged;
+      fields = found;
+      hidesTransfers = hides || (mayTransfer && !passesTransfers());
       DispatchResult placed = ask(asked, refusal);
       loop.context.runOnContext(
           guarded(v -> {
             if (isOver()) {
               quota.over(timeline); // it was counted after the client had left
             }
-            prepared = asked;
-            fields = found;
-            pieces = logged;
-            hidesTransfers = hides;
             decided(refusal, placed);
           }));
     } catch (RuntimeException | Error e) {
@@ -585,8 +588,12 @@ final class Exchange {
   private boolean mayHideTransfers(byte[] whole) {
     String passes = proxy.config().headers().passTransferParams();
     return route.kind() != null
-        && !passes.equals("always")
+        && !passesTransfers()
         && (passes.equals("never") || !TransferParams.areNamedIn(whole));
+  }
+
+  private boolean passesTransfers() {
+    return proxy.config().headers().passTransferParams().equals("always");
   }
 
   /** Asks for an engine, unless the request is refused. */
@@ -760,18 +767,29 @@ final class Exchange {
     limit.stop();
     timeline.dispatched(assignment);
     Assignment computing = assignment.prefill();
-    if (computing == null) {
+    reserved = assignment; // until a leg or an attempt has it
+    boolean isSplit = computing != null && body.takeRoomForTwo();
+    if (computing != null && !isSplit) {
+      computing.finished(Outcome.CANCELLED);
+    }
+    if (!isSplit) {
       become(State.TRYING);
       // not a copy, since room was taken for one; nobody writes to it
       byte[] whole = KvProtocol.alone(body.whole(), fields);
-      attempt(assignment, whole);
+      attempt(assignment, whole, false);
     } else {
-      new Split(assignment, computing).begin();
+      new Split(assignment, Objects.requireNonNull(computing)).begin();
     }
   }
 
-  private void attempt(Assignment assignment, byte[] whole) {
-    attempt = new Attempt(this, proxy, loop, assignment);
+  /**
+   * Sends the request.
+   *
+   * @param loads whether what another engine has computed is fetched
+   */
+  private void attempt(Assignment assignment, byte[] whole, boolean loads) {
+    attempt = new Attempt(this, proxy, loop, assignment, loads);
+    reserved = null;
     attempt.start(requestId, BufferInternal.buffer(Unpooled.wrappedBuffer(whole)));
   }
 
@@ -791,7 +809,9 @@ final class Exchange {
       transfer = computes.replica().transfer();
       protocol = Objects.requireNonNull(KvProtocol.of(transfer.connector()));
       long room = proxy.random().nextLong() & Long.MAX_VALUE;
-      handoff = new Handoff("wp-" + Long.toHexString(room), room, end(computes), end(answers));
+      handoff =
+          new Handoff(
+              "wp-" + Long.toHexString(room), room, keepsResponses(), end(computes), end(answers));
       leg = new PrefillLeg(Exchange.this, proxy, computes, this);
     }
 
@@ -804,7 +824,6 @@ final class Exchange {
     void begin() {
       become(State.PREFILLING);
       prefill = leg;
-      reserved = answers;
       if (transfer.connector() == KvTransfer.Connector.MOONCAKE) {
         leg.identify(
             loop,
@@ -824,7 +843,7 @@ final class Exchange {
           Attempt.options(proxy, Exchange.this, computes, requestId),
           protocol.prefill(of, handoff));
       if (transfer.connector().isTogether() && isCurrent()) {
-        answerAt(Objects.requireNonNull(protocol.decode(of, handoff, null)));
+        answerAt(Objects.requireNonNull(protocol.decode(of, handoff, null)), true);
       }
     }
 
@@ -838,7 +857,8 @@ final class Exchange {
       if (state == State.PREFILLING && isCurrent()) {
         byte[] decoded = protocol.decode(of, handoff, answer);
         proxy.metrics().countSplit(decoded == null ? "no_handoff" : "handed_over");
-        answerAt(decoded == null ? KvProtocol.alone(body.whole(), of) : decoded);
+        boolean loads = decoded != null;
+        answerAt(loads ? decoded : KvProtocol.alone(body.whole(), of), loads);
       } else {
         proxy.metrics().countSplit("handed_over");
       }
@@ -846,12 +866,15 @@ final class Exchange {
 
     /** The engine that answers computes all, and says better what is wrong. */
     @Override
-    public void refused() {
+    public void refused(int status, byte[] why) {
       proxy.metrics().countSplit("refused");
+      Attempt current = attempt;
       if (state == State.PREFILLING && isCurrent()) {
-        answerAt(KvProtocol.alone(body.whole(), of));
-      } else {
-        failBoth("prefill_refused", Failure.REFUSED);
+        answerAt(KvProtocol.alone(body.whole(), of), false);
+      } else if (isCurrent() && current != null && !current.hasBegun()) {
+        current.abandon(Outcome.CANCELLED);
+        Ending ending = committed ? Ending.BROKEN_OFF : Ending.COMPLETE;
+        endWith(ApiError.ofEngine(status, why), ending);
       }
     }
 
@@ -862,10 +885,9 @@ final class Exchange {
       failBoth("prefill_" + cause, failure);
     }
 
-    private void answerAt(byte[] decoded) {
-      reserved = null;
+    private void answerAt(byte[] decoded, boolean loads) {
       become(State.TRYING);
-      attempt(answers, decoded);
+      attempt(answers, decoded, loads);
     }
 
     /** Both legs are done again elsewhere, if the client has seen nothing of this try. */
@@ -886,10 +908,21 @@ final class Exchange {
     }
   }
 
-  /** When this try's prompt was computed elsewhere; long ago if that is not known. */
-  long prefillDoneNanos() {
-    PrefillLeg leg = prefill;
-    return leg == null || leg.doneNanos() == 0 ? Long.MIN_VALUE : leg.doneNanos();
+  /** The leg that computes this try's prompt elsewhere; null if none does. */
+  @Nullable PrefillLeg prefill() {
+    return prefill;
+  }
+
+  /**
+   * Another pair of engines is tried: what the prefill has handed over could not be loaded, of
+   * which it is the likelier cause.
+   *
+   * @return whether there is one; the attempt's response is not wanted then
+   */
+  boolean retryLoad(Assignment failed) {
+    Assignment computing = Objects.requireNonNull(failed.prefill());
+    tried.add(computing.replica().name());
+    return again(failed, Outcome.CANCELLED, "failed_load", Failure.LOST);
   }
 
   /**
@@ -1025,6 +1058,10 @@ final class Exchange {
   /** A replica's answer has begun: no other can be tried, the body is not needed any more. */
   void answerBegan() {
     body.drop();
+    fields = null;
+    if (prefill != null && prefill.isOver()) {
+      prefill = null;
+    }
   }
 
   /** Answers with an error of our own; nothing of an answer has been sent yet. */
@@ -1130,7 +1167,11 @@ final class Exchange {
     if (queued != null) {
       queued.withdraw();
     }
+    if (prefill != null && attempt != null && attempt.isComplete()) {
+      prefill.settle(); // a short answer may overtake that of the prefill
+    }
     leavePrefill();
+    fields = null;
     if (reserved != null) {
       reserved.finished(Outcome.CANCELLED);
       reserved = null;

@@ -7,6 +7,7 @@ import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.trace.RequestTrace;
+import io.netty.buffer.Unpooled;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -14,6 +15,7 @@ import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.internal.buffer.BufferInternal;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Objects;
@@ -40,8 +42,8 @@ final class PrefillLeg {
      */
     void computed(@Nullable JsonNode answer);
 
-    /** The engine refuses the request as wrong; another one may say why. */
-    void refused();
+    /** The engine refuses the request as wrong, and says why. */
+    void refused(int status, byte[] why);
 
     /** The engine cannot be reached, does not answer, or fails. */
     void failed(String cause, Exchange.Failure failure);
@@ -98,7 +100,10 @@ final class PrefillLeg {
         };
     loop.client()
         .request(options)
-        .compose(HttpClientRequest::send)
+        .compose(request -> {
+          upstream = request; // to be reset if it never answers
+          return request.send();
+        })
         .compose(HttpClientResponse::body)
         .onComplete(exchange.guarded(told));
   }
@@ -129,7 +134,7 @@ final class PrefillLeg {
           if (tried.failed()) {
             fail("connect", Exchange.Failure.UNSENT);
           } else {
-            send(tried.result(), Buffer.buffer(body));
+            send(tried.result(), BufferInternal.buffer(Unpooled.wrappedBuffer(body)));
           }
         };
     loop.client().request(options).onComplete(exchange.guarded(connected));
@@ -166,6 +171,7 @@ final class PrefillLeg {
       request.reset();
       return;
     }
+    exchange.sending();
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {
           if (sent.failed()) {
@@ -217,12 +223,13 @@ final class PrefillLeg {
       finish(Outcome.COMPLETED);
       listener.computed(read());
     } else if (status == 408 || status == 429 || status >= 500) {
+      Attempt.rest(Objects.requireNonNull(answer), assignment);
       end(status == 503 ? Outcome.UNAVAILABLE : status < 500 ? Outcome.REFUSED : Outcome.FAILED);
       listener.failed("status_" + status, Exchange.Failure.REFUSED);
     } else {
       assignment.answered();
       end(Outcome.REFUSED);
-      listener.refused();
+      listener.refused(status, collected.getBytes());
     }
   }
 
@@ -263,6 +270,19 @@ final class PrefillLeg {
     boolean excused = cause.equals("timeout") && assignment.replica().isAlive(now());
     end(excused ? Outcome.CANCELLED : Outcome.FAILED);
     listener.failed(cause, failure);
+  }
+
+  /** Prompt tokens that it has reported as cached; {@link Usage#ABSENT} if it has not. */
+  int cachedTokens() {
+    return usage.usage().cachedTokens();
+  }
+
+  /** Its work is done, as the other leg's whole answer shows; its own may still come. */
+  void settle() {
+    if (!over) {
+      assignment.firstToken();
+      finish(Outcome.COMPLETED);
+    }
   }
 
   /** Nobody wants what it computes any more. */

@@ -32,6 +32,9 @@ public final class RequestBody {
   private byte[] bytes = EMPTY;
   private int count;
 
+  /** Room that is taken for copies. */
+  private int copiesBytes;
+
   /** Read by a thread that decodes it. */
   private volatile boolean dropped;
 
@@ -132,6 +135,19 @@ public final class RequestBody {
     return (int) Math.max(needed, Math.min(wanted, limitBytes));
   }
 
+  /**
+   * Takes room for the copies that two engines are sent, until it is dropped; without effect the
+   * second time.
+   *
+   * @return whether there is room for them
+   */
+  boolean takeRoomForTwo() {
+    if (copiesBytes == 0 && count < Integer.MAX_VALUE / 2 && room.take(2 * count)) {
+      copiesBytes = 2 * count;
+    }
+    return copiesBytes > 0;
+  }
+
   boolean isEmpty() {
     return count == 0;
   }
@@ -148,7 +164,8 @@ public final class RequestBody {
   /** Keeps nothing any more, and gives its room back. */
   public void drop() {
     dropped = true;
-    room.give(bytes.length);
+    room.give(bytes.length + copiesBytes);
+    copiesBytes = 0;
     count = 0;
     bytes = EMPTY;
   }

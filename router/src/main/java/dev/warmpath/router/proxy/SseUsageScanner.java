@@ -25,7 +25,7 @@ final class SseUsageScanner extends UsageScanner {
   private static final byte[] EVENT = "event:".getBytes(StandardCharsets.US_ASCII);
 
   /** Events that may come before the prompt is computed. */
-  private static final Set<String> OPENING =
+  static final Set<String> OPENING =
       Set.of(
           "response.created", "response.queued", "response.in_progress", "message_start", "ping");
 

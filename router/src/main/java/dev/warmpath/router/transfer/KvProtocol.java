@@ -26,6 +26,7 @@ public abstract sealed class KvProtocol {
   private static final Set<String> STEERING =
       Set.of(
           "kv_transfer_params",
+          "ec_transfer_params",
           "bootstrap_host",
           "bootstrap_port",
           "bootstrap_room",
@@ -86,7 +87,7 @@ public abstract sealed class KvProtocol {
 
     @Override
     public byte[] prefill(RequestFields fields, Handoff handoff) {
-      return oneToken(fields, Map.of("kv_transfer_params", PREFILL));
+      return oneToken(fields, handoff, Map.of("kv_transfer_params", PREFILL));
     }
 
     @Override
@@ -105,7 +106,8 @@ public abstract sealed class KvProtocol {
     @Override
     public byte[] prefill(RequestFields fields, Handoff handoff) {
       ObjectNode params = params(true).put("transfer_id", handoff.id());
-      return oneToken(fields, Map.of("kv_transfer_params", json(params), "ignore_eos", "true"));
+      return oneToken(
+          fields, handoff, Map.of("kv_transfer_params", json(params), "ignore_eos", "true"));
     }
 
     @Override
@@ -133,7 +135,7 @@ public abstract sealed class KvProtocol {
     public byte[] prefill(RequestFields fields, Handoff handoff) {
       ObjectNode params = JSON.createObjectNode();
       params.putObject("remote_decoder").put("kv_request_id", handoff.id());
-      return oneToken(fields, Map.of("kv_transfer_params", json(params)));
+      return oneToken(fields, handoff, Map.of("kv_transfer_params", json(params)));
     }
 
     @Override
@@ -161,7 +163,7 @@ public abstract sealed class KvProtocol {
           .put("receiver_host", to.host())
           .put("receiver_init_port", to.port())
           .put("receiver_alloc_port", to.secondPort());
-      return oneToken(fields, Map.of("kv_transfer_params", json(params)));
+      return oneToken(fields, handoff, Map.of("kv_transfer_params", json(params)));
     }
 
     @Override
@@ -175,7 +177,7 @@ public abstract sealed class KvProtocol {
 
     @Override
     public byte[] prefill(RequestFields fields, Handoff handoff) {
-      return oneToken(fields, Map.of());
+      return oneToken(fields, handoff, Map.of());
     }
 
     @Override
@@ -269,18 +271,17 @@ public abstract sealed class KvProtocol {
   }
 
   /** The client's request for one token, in one piece. */
-  private static byte[] oneToken(RequestFields fields, Map<String, String> more) {
+  private static byte[] oneToken(RequestFields fields, Handoff handoff, Map<String, String> more) {
     Map<String, String> with = new LinkedHashMap<>();
     with.put("stream", "false");
-    boolean isResponse = fields.has("input");
     boolean hasNewName = fields.has("max_completion_tokens");
-    if (isResponse) {
+    if (handoff.isResponse()) {
       with.put("max_output_tokens", "1");
       with.put("store", "false");
     } else if (hasNewName) {
       with.put("max_completion_tokens", "1");
     }
-    if (!isResponse && (!hasNewName || fields.has("max_tokens"))) {
+    if (!handoff.isResponse() && (!hasNewName || fields.has("max_tokens"))) {
       with.put("max_tokens", "1");
     }
     with.putAll(more);

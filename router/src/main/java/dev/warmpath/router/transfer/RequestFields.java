@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,10 +32,13 @@ public final class RequestFields {
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+          .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
           .streamReadConstraints(
               StreamReadConstraints.builder()
                   .maxNestingDepth(DEEPEST)
                   .maxStringLength(Integer.MAX_VALUE)
+                  .maxNumberLength(Integer.MAX_VALUE)
+                  .maxNameLength(Integer.MAX_VALUE)
                   .build())
           .build();
 
@@ -59,9 +63,13 @@ public final class RequestFields {
   /**
    * Finds the fields of a body.
    *
-   * @return null if it is no JSON object, or has more fields than any engine reads
+   * @return null if it is no JSON object in UTF-8, or has more names, or deeper values, than any
+   *     engine's request
    */
   public static @Nullable RequestFields of(byte[] body) {
+    if (isWide(body)) {
+      return null;
+    }
     List<Field> fields = new ArrayList<>();
     try (JsonParser parser = JSON.createParser(body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
@@ -114,6 +122,16 @@ public final class RequestFields {
     }
   }
 
+  /** Whether it is UTF-16 or UTF-32, in which one of the first bytes is 0 or above 0xfd. */
+  private static boolean isWide(byte[] body) {
+    for (int i = 0; i < Math.min(body.length, 4); i++) {
+      if (body[i] == 0 || (body[i] & 0xff) > 0xfd) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static int place(JsonParser parser) {
     return (int) parser.currentTokenLocation().getByteOffset();
   }
@@ -149,17 +167,22 @@ public final class RequestFields {
     return value == null || value.equals("1");
   }
 
+  private boolean isTrue(String name) {
+    return "true".equals(value(name));
+  }
+
   /**
    * Whether the request is for one answer to one prompt, so that its prompt can be computed
-   * elsewhere: a prefill hands over one.
+   * elsewhere: a prefill hands over one. What is asked of the prompt's own tokens can be answered
+   * only by who computes them; decodes of vLLM have died of it (vllm#50792).
    */
   public boolean isForOneAnswer() {
     boolean isOnePrompt =
         fields.stream().noneMatch(field -> field.name().equals("prompt") && field.texts() > 1);
-    return isOnePrompt
-        && isOne("n")
-        && isOne("best_of")
-        && !"true".equals(value("use_beam_search"));
+    boolean isOneAnswer = isOne("n") && isOne("best_of") && !isTrue("use_beam_search");
+    boolean asksOfPrompt =
+        isTrue("echo") || has("prompt_logprobs") || has("prompt_logprob_token_ids");
+    return isOnePrompt && isOneAnswer && !asksOfPrompt;
   }
 
   /**

@@ -17,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -166,6 +167,88 @@ class SplitRequestTest {
   }
 
   @Test
+  void aBodyWhoseFieldsCannotBeFoundIsRefused() throws Exception {
+    try (Rig rig = rig(2, "nixl")) {
+      byte[] wide = BODY.getBytes(java.nio.charset.StandardCharsets.UTF_16LE);
+      assertThat(rig.send(rig.post("/v1/completions", wide).build()).statusCode()).isEqualTo(400);
+      String odd = BODY.replace("50", "NaN,\"kv_transfer_params\":{\"remote_host\":\"evil\"}");
+      rig.chat(odd);
+      for (Backend backend : rig.backends) {
+        assertThat(backend.bodies).allMatch(body -> !body.toString().contains("evil"));
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void whatIsAskedOfThePromptItselfIsNotSplit() throws Exception {
+    try (Rig rig = rig(2, "nixl")) {
+      rig.chat(BODY.replace("}", ",\"prompt_logprobs\":1}"));
+      rig.chat(BODY.replace("}", ",\"echo\":true}"));
+      assertThat(rig.backends.get(0).bodies).isEmpty();
+      assertThat(rig.backends.get(1).bodies).hasSize(2);
+    }
+  }
+
+  /** The beginning of such a stream comes before its prompt is computed. */
+  @Test
+  void aResponsesStreamFailsToLoadBehindItsFirstEvents() throws Exception {
+    try (Rig rig = rig(3, "nixl")) {
+      Buffer opening =
+          Buffer.buffer("event: response.created\ndata: {\"type\":\"response.created\"}\n\n");
+      Buffer failed =
+          Buffer.buffer("event: response.failed\ndata: {\"type\":\"response.failed\"}\n\n");
+      Buffer done = Buffer.buffer("event: response.completed\ndata: {}\n\n");
+      for (Backend decode : rig.backends.subList(1, 3)) {
+        decode.script =
+            (request, body) -> {
+              boolean loads = body.toString().contains("kv_transfer_params");
+              decode.stream(request, loads ? List.of(opening, failed) : List.of(opening, done));
+            };
+      }
+      String body = "{\"model\":\"m\",\"input\":\"p\",\"stream\":true}";
+      HttpResponse<byte[]> response =
+          rig.send(rig.post("/v1/responses", body.getBytes(UTF_8)).build());
+      assertThat(body(response)).contains("response.completed").doesNotContain("failed");
+      rig.untilIdle();
+    }
+  }
+
+  /** As when the prompt is too long: the same again would be refused again. */
+  @Test
+  void whatBothRefuseIsRefusedAtOnce() throws Exception {
+    try (Rig rig = rig(2, "sglang")) {
+      rig.backends.get(0).script =
+          (request, body) ->
+              request.response().setStatusCode(400).end("{\"error\":{\"message\":\"too long\"}}");
+      rig.backends.get(1).script = (request, body) -> {};
+      HttpResponse<byte[]> response = rig.chat(BODY);
+      assertThat(response.statusCode()).isEqualTo(400);
+      assertThat(body(response)).contains("too long");
+      assertThat(rig.backends.get(0).bodies).hasSize(1);
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void whatLeavesTheQueueAtOnceIsSplitToo() throws Exception {
+    try (Rig rig = rig(2, "nixl", tree -> tree.set("limits.replica-requests", 1, "test"))) {
+      rig.backends.get(1).script =
+          (request, body) ->
+              rig.vertx().setTimer(2, id -> request.response().end("{\"choices\":[]}"));
+      List<CompletableFuture<HttpResponse<byte[]>>> all = new ArrayList<>();
+      for (int i = 0; i < 40; i++) {
+        all.add(rig.chatLater(BODY));
+      }
+      for (CompletableFuture<HttpResponse<byte[]>> one : all) {
+        assertThat(one.join().statusCode()).isEqualTo(200);
+      }
+      rig.untilIdle();
+      assertThat(rig.router.fleet().replicas()).allMatch(replica -> replica.requests() == 0);
+    }
+  }
+
+  @Test
   void severalAnswersAreNotSplit() throws Exception {
     try (Rig rig = rig(2, "nixl")) {
       String several = BODY.replace("\"p\"", "[\"p\",\"q\"]");
@@ -229,7 +312,7 @@ class SplitRequestTest {
   /** Its head says 200: only the first event tells. */
   @ParameterizedTest
   @CsvSource({"true", "false"})
-  void aFailedLoadIsDoneAgainWithAnotherHandoff(boolean streamed) throws Exception {
+  void aFailedLoadIsDoneAgainWithoutThatHandoff(boolean streamed) throws Exception {
     try (Rig rig = rig(3, "nixl")) {
       List<String> answered = new ArrayList<>();
       for (Backend decode : rig.backends.subList(1, 3)) {
@@ -255,7 +338,12 @@ class SplitRequestTest {
       HttpResponse<byte[]> response = rig.chat(STREAMED);
       assertThat(response.statusCode()).isEqualTo(200);
       assertThat(body(response)).isEqualTo("data: {\"ok\":1}\n\ndata: [DONE]\n\n");
-      assertThat(rig.backends.get(0).bodies).as("a handoff is used once").hasSize(2);
+      List<Buffer> decoded = new ArrayList<>(rig.backends.get(1).bodies);
+      decoded.addAll(rig.backends.get(2).bodies);
+      assertThat(decoded).hasSize(2);
+      assertThat(decoded.stream().filter(body -> body.toString().contains("remote_block_ids")))
+          .as("a handoff is used once")
+          .hasSize(1);
       rig.untilIdle();
     }
   }

@@ -20,6 +20,7 @@ class KvProtocolTest {
       new Handoff(
           "wp-1",
           1_000_003,
+          false,
           new Handoff.End("p", 8998, 0, 1, 4, "engine-p"),
           new Handoff.End("d", 7300, 7400, 0, 1, ""));
 
@@ -64,7 +65,12 @@ class KvProtocolTest {
     assertThat(both.path("max_tokens").asInt()).isEqualTo(1);
     assertThat(both.path("max_completion_tokens").asInt()).isEqualTo(1);
     assertThat(prefill(connector, "{\"prompt\":\"p\"}").path("max_tokens").asInt()).isEqualTo(1);
-    JsonNode response = prefill(connector, "{\"input\":\"p\"}");
+    assertThat(prefill(connector, "{\"messages\":[],\"input\":\"x\"}").path("max_tokens").asInt())
+        .isEqualTo(1);
+    Handoff ofResponse =
+        new Handoff(HANDOFF.id(), HANDOFF.room(), true, HANDOFF.prefill(), HANDOFF.decode());
+    JsonNode response =
+        JSON.readTree(of(connector).prefill(fields("{\"input\":\"p\"}"), ofResponse));
     assertThat(response.path("max_output_tokens").asInt()).isEqualTo(1);
     assertThat(response.path("store").asBoolean(true)).isFalse();
     assertThat(response.has("max_tokens")).isFalse();
@@ -166,7 +172,7 @@ class KvProtocolTest {
   @Test
   void theHighestRoomStaysInItsBounds() throws IOException {
     Handoff.End end = new Handoff.End("p", 1, 0, 3, 5, "");
-    Handoff last = new Handoff("x", Long.MAX_VALUE, end, end);
+    Handoff last = new Handoff("x", Long.MAX_VALUE, false, end, end);
     long room =
         JSON.readTree(of(Connector.SGLANG).prefill(fields("{}"), last))
             .path("bootstrap_room")

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;
 import net.jqwik.api.Arbitraries;
@@ -51,6 +53,22 @@ class RequestFieldsTest {
     assertThat(of("{\"n\":1,\"n\":2}").value("n")).isEqualTo("2");
   }
 
+  @Test
+  void whatPythonReadsIsReadHereToo() {
+    String digits = "1".repeat(2_000);
+    String body = "{\"x\":NaN,\"y\":-Infinity,\"n\":" + digits + ",\"kv\":1}";
+    assertThat(edited(body, Set.of("kv"), Map.of()))
+        .isEqualTo("{\"x\":NaN,\"y\":-Infinity,\"n\":" + digits + "}");
+  }
+
+  @Test
+  void otherEncodingsAreNotRead() {
+    assertThat(RequestFields.of("{\"n\":1}".getBytes(StandardCharsets.UTF_16LE))).isNull();
+    assertThat(RequestFields.of("{\"n\":1}".getBytes(StandardCharsets.UTF_16))).isNull();
+    assertThat(RequestFields.of("{\"n\":1}".getBytes(Charset.forName("UTF-32BE")))).isNull();
+    assertThat(of("\uFEFF{\"n\":1}")).as("a mark of UTF-8").isNotNull();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "[]", "{", "{\"a\":}", "{} {}", "{\"a\":1}x", "{\"a\":\"", "null"})
   void whatIsNoObjectHasNone(String body) {
@@ -80,7 +98,9 @@ class RequestFieldsTest {
         "{\"prompt\":[\"a\",\"b\"]}",
         "{\"prompt\":[[1],[2]]}",
         "{\"best_of\":3}",
-        "{\"use_beam_search\":true}"
+        "{\"use_beam_search\":true}",
+        "{\"echo\":true}",
+        "{\"prompt_logprobs\":0}"
       })
   void severalAnswers(String body) {
     assertThat(of(body).isForOneAnswer()).isFalse();

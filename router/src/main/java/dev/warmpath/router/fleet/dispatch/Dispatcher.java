@@ -304,6 +304,10 @@ public final class Dispatcher {
       }
       Assignment assignment = reserve(plan, request, turn, now);
       if (assignment != null) {
+        FallbackCause fallback = request.prompt().fallback(assignment.choice().blocks());
+        if (fallback != null) {
+          countFallback(fallback);
+        }
         return assignment;
       }
     }
@@ -357,9 +361,10 @@ public final class Dispatcher {
    * @return null if something was
    */
   private @Nullable Assignment reserve(Plan plan, PreparedRequest request, long turn, long now) {
-    BooleanSupplier stillValid = () -> turns.compareAndSet(turn, turn + 1);
     Plan.Leg prefill = plan.prefill();
     Plan.Leg last = plan.last();
+    long turnsTaken = prefill == null ? 1 : 2; // each reservation has a number of its own
+    BooleanSupplier stillValid = () -> turns.compareAndSet(turn, turn + turnsTaken);
     if (prefill == null) {
       Reservation taken = last.reserve(stillValid, last.demand(request, false), turn, now);
       return taken == null ? null : assign(last, request, taken, null);
@@ -375,19 +380,27 @@ public final class Dispatcher {
             () -> {
               inner[0] =
                   isFirst
-                      ? last.reserve(stillValid, answering, turn, now)
+                      ? last.reserve(stillValid, answering, turn + 1, now)
                       : prefill.reserve(stillValid, computing, turn, now);
               return inner[0] != null;
             },
             isFirst ? computing : answering,
-            turn,
+            isFirst ? turn : turn + 1,
             now);
     if (taken == null) {
       return null;
     }
-    Assignment computes = assign(prefill, request, isFirst ? taken : inner[0], null);
+    Reservation decode = isFirst ? inner[0] : taken;
+    Assignment computes;
     try {
-      return assign(last, request, isFirst ? inner[0] : taken, computes);
+      computes = assign(prefill, request, isFirst ? taken : inner[0], null);
+    } catch (RuntimeException | Error e) {
+      last.engine().end(decode, Outcome.CANCELLED, nanos());
+      freed();
+      throw e;
+    }
+    try {
+      return assign(last, request, decode, computes);
     } catch (RuntimeException | Error e) {
       computes.finished(Outcome.CANCELLED);
       throw e;
@@ -416,10 +429,6 @@ public final class Dispatcher {
       long[] note = leg.commit();
       assignment.note(isUsual(leg.policy()) ? note : Policy.NOTHING);
       announceToStream(request, contender, assignment);
-      FallbackCause fallback = request.prompt().fallback(choice.blocks());
-      if (fallback != null) {
-        countFallback(fallback);
-      }
       engine.meters().countAssignment(choice.policy(), choice.reason());
       listeners().forEach(listener -> listener.assigned(request, assignment));
     } catch (RuntimeException | Error e) {

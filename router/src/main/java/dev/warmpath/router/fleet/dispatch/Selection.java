@@ -22,6 +22,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +74,18 @@ final class Selection {
     private void add(Contender contender, Candidates from, int row) {
       rows.add(contender);
       candidates.add(from, row);
+    }
+
+    private void keep(Predicate<Contender> kept) {
+      int count = 0;
+      for (int row = 0; row < rows.size(); row++) {
+        if (kept.test(rows.get(row))) {
+          candidates.move(row, count);
+          rows.set(count++, rows.get(row));
+        }
+      }
+      rows.subList(count, rows.size()).clear();
+      candidates.truncate(count);
     }
 
     private void clear() {
@@ -129,7 +142,7 @@ final class Selection {
     int illness = leastIllness(table, request, excluded);
     for (List<EngineState> ranks : table.engines()) {
       Replica replica = ranks.get(0).replica();
-      boolean isPrefill = replica.transfer().role() == KvTransfer.Role.PREFILL;
+      boolean isPrefill = isOnlyPrefill(replica);
       if (isPrefill && !request.splittable()) {
         continue;
       }
@@ -173,8 +186,7 @@ final class Selection {
     boolean isNamed = false;
     for (List<EngineState> ranks : table.engines()) {
       Replica replica = ranks.get(0).replica();
-      boolean isPrefill = replica.transfer().role() == KvTransfer.Role.PREFILL;
-      if (isPrefill
+      if (isOnlyPrefill(replica)
           || !replica.serves(request.model())
           || replica.draining()
           || isOther(replica, request)) {
@@ -255,25 +267,34 @@ final class Selection {
   boolean fillCandidates(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     clear();
     Candidates candidates = alone.candidates;
-    boolean allEjected = true;
+    boolean noAnswerer = true;
+    boolean noPrefill = true;
     for (int i = 0; i < contenders; i++) { // all locks before any replica's count: see Dispatcher
       Contender contender = pool.get(i);
       contender.fillCandidate(candidates, prompt.readsCache(), nowNanos, state);
-      allEjected &= contender.isEjected();
+      boolean isOnlyPrefill = isOnlyPrefill(contender.engine().replica());
+      noAnswerer &= contender.isEjected() || isOnlyPrefill;
+      noPrefill &= contender.isEjected() || !isOnlyPrefill;
     }
     for (int i = 0; i < contenders; i++) {
       Contender contender = pool.get(i);
       if (isFull(contender, mostRequests)) {
         nearest = Cause.FULL;
         passedOver.because(contender.engine().replica().name(), Cause.FULL);
-      } else if (contender.isEjected() && !allEjected) {
+      } else if (contender.isEjected()
+          && !(isOnlyPrefill(contender.engine().replica()) ? noPrefill : noAnswerer)) {
         passedOver.because(contender.engine().name(), Cause.EJECTED);
       } else {
         take(contender, i);
       }
     }
     candidates.truncate(alone.rows.size());
+    prefills.keep(from -> decodes.rows.stream().anyMatch(to -> isPair(from, to)));
     return !alone.isEmpty() || isSplittable();
+  }
+
+  private static boolean isOnlyPrefill(Replica replica) {
+    return replica.transfer().role() == KvTransfer.Role.PREFILL;
   }
 
   /** Sorts a contender, whose row is still where it was filled, by what it may do. */

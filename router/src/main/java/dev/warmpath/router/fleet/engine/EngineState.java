@@ -155,8 +155,14 @@ public final class EngineState {
     BlockChain chain = demand.chain();
     ClaimTable.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
-    replica.began(dpRank, nowNanos);
-    return new Reservation(share, claim, ejection.chosen(), nowNanos, demand, turn);
+    Reservation taken = new Reservation(share, claim, ejection.chosen(), nowNanos, demand, turn);
+    if (demand.computedElsewhere()) {
+      taken.answered = true; // nothing is sent there yet, so it owes no answer
+      replica.booked(dpRank, 1);
+    } else {
+      replica.began(dpRank, nowNanos);
+    }
+    return taken;
   }
 
   /**

@@ -186,6 +186,64 @@ class SplitTest {
     assertThat(way(assign(prompt(1000)))).isEqualTo("d");
   }
 
+  /** "There are others" means others that can do the same. */
+  @Test
+  void anEjectedDecodeIsNotReplacedByAPrefill() {
+    rule("always");
+    add("p", Role.PREFILL);
+    add("d", Role.DECODE);
+    assign(prompt(1000)).rest(60);
+    assertThat(way(assign(prompt(1000)))).isEqualTo("p>d");
+    add("d2", Role.DECODE);
+    assertThat(way(assign(prompt(1000)))).isEqualTo("p>d2");
+  }
+
+  @Test
+  void aPrefillWithoutADecodeIsNoneOfThem() {
+    rule("always");
+    add("p1", Role.PREFILL, Connector.NIXL, "rack-1");
+    add("p2", Role.PREFILL, Connector.NIXL, "rack-2");
+    add("d1", Role.DECODE, Connector.NIXL, "rack-1").draining(true);
+    add("d2", Role.DECODE, Connector.NIXL, "rack-2");
+    for (int i = 0; i < 4; i++) {
+      assertThat(way(assign(prompt(0, 1000, 1, i)))).isEqualTo("p2>d2");
+    }
+  }
+
+  @Test
+  void bothReservationsHaveANumberOfTheirOwn() {
+    rule("always");
+    add("p", Role.PREFILL);
+    add("d", Role.DECODE);
+    Assignment first = assign(prompt(1000));
+    Assignment second = assign(prompt(1000));
+    assertThat(
+            Set.of(
+                first.number(),
+                first.prefill().number(),
+                second.number(),
+                second.prefill().number()))
+        .hasSize(4);
+  }
+
+  @Test
+  void aDecodeThatWaitsForItsPromptOwesNoAnswer() {
+    rule("always");
+    add("p", Role.PREFILL);
+    Replica d = add("d", Role.DECODE);
+    Assignment waiting = assign(prompt(1000));
+    assertThat(d.requests()).isEqualTo(1);
+    world.pass(60_000);
+    d.findStuck(Replica.STUCK_NANOS, world.nanos.get());
+    assertThat(d.illness()).isZero();
+    Replica p = world.replica("p");
+    p.findStuck(Replica.STUCK_NANOS, world.nanos.get());
+    assertThat(p.illness()).as("there it waits for an answer").isPositive();
+    waiting.finished(Outcome.CANCELLED);
+    assertThat(d.requests()).isZero();
+    assertThat(p.illness()).isZero();
+  }
+
   @Test
   void aDecodeServerOfSglangComputesNothing() {
     rule("never");
