@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.Replica;
@@ -118,6 +119,11 @@ class SplitFleetTest {
     until(() ->
         router.fleet().replicas().stream()
             .allMatch(replica -> replica.health() == Replica.Health.UP));
+    if (connector != KvConnector.SGLANG) {
+      until(() ->
+          router.dispatcher().report().stream()
+              .allMatch(report -> report.view().trust() == Trust.EXACT));
+    }
   }
 
   private interface Condition {
