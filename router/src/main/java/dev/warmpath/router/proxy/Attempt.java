@@ -60,10 +60,9 @@ final class Attempt {
    * While the client reads too slowly the replica is paused, and its silence is not its fault: the
    * time limit is then the client's.
    *
-   * The leg of a request that is split over two engines (Exchange says how) is such an attempt too.
-   * Of a prefill nothing goes down: all of it is before the first byte, chunk() collects, and
-   * complete() hands what was collected to the exchange instead of ending it. The decode's is this
-   * table as it stands, with what the prefill left in its body.
+   * The second leg of a request that is split over two engines (Exchange says how) is such an
+   * attempt too; the first is a PrefillLeg. What could not be loaded is told by a 500, or by the
+   * first event behind a 200: both are before the first byte (retryLoad).
    */
 
   /** Between two looks at a replica whose silence is over a limit. */

@@ -90,7 +90,8 @@ final class Exchange {
    *
    * I1  At most one attempt exists at a time but for the moment in which a failed one, whose place
    *     is given back, hands over; each owns exactly one assignment and finishes it. What is
-   *     reserved for the next one during a back-off is the exchange's until that begins.
+   *     reserved for the next one during a back-off, or for the answer to a prompt that is computed
+   *     elsewhere, is the exchange's until that begins. A try has at most one leg beside it.
    * I2  OVER is entered exactly once, by end(), or by failed() if even that fails; after that nothing
    *     is sent and no attempt starts.
    * I3  Every path out of a callback that may come late begins with a look at the state.

@@ -24,9 +24,6 @@ public interface SplitRule {
       double aloneMillis,
       double apartMillis) {}
 
-  /** The name under which users know it. */
-  String name();
-
   /** Whether it is split; only asked where both are possible. */
   boolean splits(Ways ways);
 }

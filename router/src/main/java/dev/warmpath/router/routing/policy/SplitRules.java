@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -30,8 +29,7 @@ public final class SplitRules {
   private static final double LLMD_TOKENS = 512;
 
   private record Kind(
-      Map<String, Double> defaults,
-      Function<ToDoubleFunction<String>, Predicate<SplitRule.Ways>> make) {}
+      Map<String, Double> defaults, Function<ToDoubleFunction<String>, SplitRule> make) {}
 
   private static final Map<String, Kind> KINDS =
       Map.of(
@@ -101,15 +99,6 @@ public final class SplitRules {
                 .formatted(name, option, new TreeSet<>(kind.defaults().keySet())));
       }
     });
-    Predicate<SplitRule.Ways> splits =
-        kind.make().apply(option -> Objects.requireNonNull(options.get(option)));
-    return new Named(name, splits);
-  }
-
-  private record Named(String name, Predicate<SplitRule.Ways> rule) implements SplitRule {
-    @Override
-    public boolean splits(Ways ways) {
-      return rule.test(ways);
-    }
+    return kind.make().apply(option -> Objects.requireNonNull(options.get(option)));
   }
 }
