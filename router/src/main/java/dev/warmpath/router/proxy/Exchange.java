@@ -858,8 +858,8 @@ final class Exchange {
       if (state == State.PREFILLING && isCurrent()) {
         byte[] decoded = protocol.decode(of, handoff, answer);
         proxy.metrics().countSplit(decoded == null ? "no_handoff" : "handed_over");
-        boolean loads = decoded != null;
-        answerAt(loads ? decoded : KvProtocol.alone(body.whole(), of), loads);
+        byte[] whole = decoded == null ? KvProtocol.alone(body.whole(), of) : decoded;
+        answerAt(whole, decoded != null);
       } else {
         proxy.metrics().countSplit("handed_over");
       }
