@@ -261,8 +261,9 @@ public final class EngineStream {
     connectedNanos = nanoClock.getAsLong();
     checkAtNanos = in(FIRST_CHECK);
     heardSinceCheck = true; // the first check may bring what was published before the subscription
-    if (lifetime.isUnproven()) {
-      waiting.clear(); // of an earlier connection, perhaps of another process
+    if (lifetime.isUnproven() || !lifetime.started()) {
+      waiting
+          .clear(); // of an earlier connection, perhaps of another process; a replay has them else
     }
     if (lifetime.started() && lifetime.isUnproven() && (expectsHeld || state == State.JOINING)) {
       lifetime.unheard();

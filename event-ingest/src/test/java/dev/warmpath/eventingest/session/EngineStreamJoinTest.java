@@ -200,6 +200,27 @@ final class EngineStreamJoinTest {
     assertThat(router.count(StreamCounter.REPLAYED_BATCHES)).isEqualTo(1);
   }
 
+  /** What waited for the start of a process is nobody's once the connection is another one. */
+  @Test
+  void batchesThatWaitedForTheStartOfAProcessEndWithItsConnection() {
+    Seed seed = donor.seed();
+    donor.engine.restart().serve(A).serve(C);
+    StreamFixture router = join(seed);
+    hold(router, 1);
+    assertThat(fates).containsExactly(EngineFate.OTHER_LIFETIME);
+    assertThat(router.asked()).isTrue();
+
+    donor.engine.restart();
+    router.stream.disconnected();
+    router.stream.connected();
+    router.answer();
+    assertThat(router.predicted(C)).as("the process before's").isZero();
+    donor.engine.serve(B);
+    router.deliver(0);
+    assertThat(router.predicted(B)).isEqualTo(16);
+    assertThat(router.trust()).isEqualTo(Trust.EXACT);
+  }
+
   /** Two routers follow an engine that restarts; one joins by the other's snapshot. */
   @Property(tries = 2000)
   void neverCreditsWhatIsNotHeld(@ForAll long seed, @ForAll boolean canReplay) {
