@@ -22,6 +22,7 @@ import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Transports;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLDecoder;
@@ -277,6 +278,9 @@ final class RedisLink implements ClusterLink {
             .computationThreadPoolSize(2)
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
             .build();
+    // The timer of a connection that could not be made ends after its client: what that calls
+    // lives.
+    resources.eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
     try {
       int retryMillis = FIRST_RETRY_MILLIS;
       while (!closed) {

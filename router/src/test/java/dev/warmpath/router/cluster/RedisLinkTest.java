@@ -2,12 +2,19 @@ package dev.warmpath.router.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.warmpath.router.config.ClusterConfig;
 import dev.warmpath.router.rig.Rig;
 import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** Routers that meet at a real Redis. */
 class RedisLinkTest extends ClusterLinkContract {
@@ -54,6 +61,28 @@ class RedisLinkTest extends ClusterLinkContract {
     untilHeard(b, "a:again", () -> a.broadcast("again"));
     untilHeard(a, "b:again", () -> b.send(a, "again"));
     assertThat(a.link.status().problem()).isEmpty();
+  }
+
+  /** Each attempt left a stack trace behind, 1.5 s after it had failed. */
+  @Test
+  void aServerThatIsNotThereIsToldOnce() throws Exception {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+    log.start();
+    root.addAppender(log);
+    try {
+      server.kill();
+      Node a = node("a").begin();
+      Rig.until(() -> a.link.status().problem().contains(server.url()));
+      long failed = System.nanoTime();
+      Rig.until(() -> System.nanoTime() - failed > TimeUnit.MILLISECONDS.toNanos(2_500));
+      assertThat(List.copyOf(log.list))
+          .filteredOn(event -> event.getLevel().isGreaterOrEqual(Level.WARN))
+          .singleElement()
+          .satisfies(event -> assertThat(event.getFormattedMessage()).contains("goes on alone"));
+    } finally {
+      root.detachAppender(log);
+    }
   }
 
   @Test
