@@ -103,6 +103,8 @@ final class FleetReport {
     to.put("problem", replica.problem());
     to.put("checkProblem", replica.checkProblem());
     to.put("draining", replica.draining());
+    to.put("role", lower(replica.transfer().role()));
+    to.put("kvConnector", lower(replica.transfer().connector()).replace('_', '-'));
     to.put("weight", replica.weight());
     to.put("gpuBlocks", replica.gpuBlocks());
     Member member = members.get(replica);
@@ -118,6 +120,7 @@ final class FleetReport {
     to.put("dpRank", report.dpRank());
     to.put("requestsInFlight", report.state().load().requestsInFlight());
     to.put("queuedPrefillTokens", report.state().load().queuedPrefillTokens());
+    to.put("handedOver", report.handedOver());
     to.put("ejected", report.state().ejected());
     to.put("circuit", lower(report.state().circuit()));
     to.put("problem", report.state().problem());

@@ -89,6 +89,8 @@ public final class Replica {
   private final AtomicReferenceArray<ReportedLoad> reportedLoads;
   private volatile double weight = 1;
   private volatile KvTransfer transfer = KvTransfer.NONE;
+  private volatile double receivedTokens = Double.NaN;
+  private volatile double expiredTransfers = Double.NaN;
   private volatile boolean gone;
 
   /**
@@ -161,6 +163,12 @@ public final class Replica {
 
   public void transfer(KvTransfer is) {
     transfer = is;
+  }
+
+  /** Its engines count so many; NaN what they do not tell. */
+  public void transferred(double tokensReceived, double transfersExpired) {
+    receivedTokens = tokensReceived;
+    expiredTransfers = transfersExpired;
   }
 
   public Set<String> models() {
@@ -458,6 +466,12 @@ public final class Replica {
     to.add(Metric.REPLICA_DRAINING, draining ? 1 : 0, name);
     to.add(Metric.REPLICA_REQUESTS, requests(), name);
     to.add(Metric.REPLICA_REQUESTS_LIMIT, Math.min(most, limit), name);
+    if (!Double.isNaN(receivedTokens)) {
+      to.add(Metric.REPLICA_RECEIVED_TOKENS_TOTAL, receivedTokens, name);
+    }
+    if (!Double.isNaN(expiredTransfers)) {
+      to.add(Metric.REPLICA_EXPIRED_TRANSFERS_TOTAL, expiredTransfers, name);
+    }
   }
 
   @Override

@@ -261,6 +261,7 @@ public final class HealthChecker extends VerticleBase {
     replica.metricsRead(now);
     findStuck(replica, state, metrics, now);
     replica.asleep(metrics.asleep());
+    replica.transferred(metrics.receivedTokens(), metrics.expiredTransfers());
     if (state.restarts.saw(metrics)) {
       state.checks = 0; // the next check asks for what may have changed
     }

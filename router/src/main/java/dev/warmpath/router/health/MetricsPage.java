@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     cache
  * @param cacheConfig the labels of {@code vllm:cache_config_info}, null if there are none
  * @param tokens prompt and answer tokens that were computed; NaN if the page does not count them
+ * @param receivedTokens prompt tokens whose KV cache came from another engine; NaN as before
+ * @param expiredTransfers computed prompts that nobody has fetched in time; NaN as before
  * @param ranks the load of each data-parallel rank that the page names; of rank 0 what names none
  */
 public record MetricsPage(
@@ -26,6 +28,8 @@ public record MetricsPage(
     boolean asleep,
     @Nullable String cacheConfig,
     double tokens,
+    double receivedTokens,
+    double expiredTransfers,
     Map<Integer, ReportedLoad> ranks) {
 
   private enum Load {
@@ -75,11 +79,14 @@ public record MetricsPage(
   private static final String START = "process_start_time_seconds ";
   private static final String AWAKE = "vllm:engine_sleep_state{";
   private static final String CONFIG = "vllm:cache_config_info{";
+  private static final String RECEIVED = "vllm:prompt_tokens_by_source_total";
+  private static final String RECEIVED_SOURCE = "source=\"external_kv_transfer\"";
+  private static final String EXPIRED = "vllm:nixl_num_kv_expired_reqs_total";
   private static final String FIRST_LETTERS = "pvstn";
 
   /** Of a page that says nothing. */
   public static final MetricsPage NONE =
-      new MetricsPage(Double.NaN, false, null, Double.NaN, Map.of());
+      new MetricsPage(Double.NaN, false, null, Double.NaN, Double.NaN, Double.NaN, Map.of());
 
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,15}");
 
@@ -99,6 +106,8 @@ public record MetricsPage(
         reading.asleep,
         reading.cacheConfig,
         reading.tokens,
+        reading.receivedTokens,
+        reading.expiredTransfers,
         Map.copyOf(reading.ranks));
   }
 
@@ -108,6 +117,8 @@ public record MetricsPage(
     private boolean asleep;
     private @Nullable String cacheConfig;
     private double tokens = Double.NaN;
+    private double receivedTokens = Double.NaN;
+    private double expiredTransfers = Double.NaN;
     private final Map<Integer, ReportedLoad> ranks = new HashMap<>();
 
     void line(byte[] page, int from, int to) {
@@ -140,7 +151,11 @@ public record MetricsPage(
           LOADS.get(name.startsWith("nv_") && kind.find() ? name + "/" + kind.group(1) : name);
       double value = number(line.substring(Math.max(end, labels)));
       if (TOKENS.contains(name) && value >= 0) {
-        tokens = Double.isNaN(tokens) ? value : tokens + value;
+        tokens = sum(tokens, value);
+      } else if (name.equals(RECEIVED) && line.contains(RECEIVED_SOURCE) && value >= 0) {
+        receivedTokens = sum(receivedTokens, value);
+      } else if (name.equals(EXPIRED) && value >= 0) {
+        expiredTransfers = sum(expiredTransfers, value);
       }
       if (load != null && value >= 0) {
         Matcher rank = RANK.matcher(line);
@@ -149,6 +164,10 @@ public record MetricsPage(
         ranks.put(number, known.and(load.of(value)));
       }
     }
+  }
+
+  private static double sum(double known, double more) {
+    return Double.isNaN(known) ? more : known + more;
   }
 
   /**

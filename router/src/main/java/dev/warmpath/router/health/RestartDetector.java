@@ -63,6 +63,8 @@ final class RestartDetector {
             metrics.asleep(),
             metrics.cacheConfig() == null ? settled.cacheConfig() : metrics.cacheConfig(),
             metrics.tokens(),
+            metrics.receivedTokens(),
+            metrics.expiredTransfers(),
             metrics.ranks());
     return restarted;
   }

@@ -59,9 +59,26 @@ public enum Metric {
   RETRIES_TOTAL(Type.COUNTER, "Retries at another replica.", "cause"),
   SPLIT_REQUESTS_TOTAL(
       Type.COUNTER,
-      "Prompts computed for another engine to answer: handed_over, no_handoff (nothing came to hand"
-          + " over), refused, failed.",
+      "Prompts computed for another engine to answer: handed_over, not_loaded (of these), no_handoff"
+          + " (nothing came to hand over), refused, failed; or not though one could: no_room (for"
+          + " both bodies), alone (2048 tokens or more were not cached at the engine that serves it).",
       "result"),
+  SPLIT_PAIRS_TOTAL(
+      Type.COUNTER,
+      "The same of each engine: of its tries as leg `prefill`, and as leg `decode`.",
+      "engine",
+      "leg",
+      "result"),
+  SPLIT_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Prompt tokens of split requests: computed, cached (both as prefills report), received (what"
+          + " the decode's index lacked).",
+      "kind"),
+  SPLIT_LEG_SECONDS(
+      Type.HISTOGRAM,
+      "Leg prefill: sent to answered. Leg decode: from then, or its own start, to a stream's first"
+          + " token: the transfer.",
+      "leg"),
   FALLBACKS_TOTAL(Type.COUNTER, "Requests routed without knowing their prompt.", "cause"),
   ASSIGNMENTS_TOTAL(Type.COUNTER, "Requests given to an engine.", "engine", "policy", "reason"),
   UNASSIGNED_TOTAL(Type.COUNTER, "Requests no replica could take.", "cause"),
@@ -155,6 +172,15 @@ public enum Metric {
   REPLICA_REQUESTS_LIMIT(
       Type.GAUGE,
       "Max requests in flight: configured, or learned from its waiting requests.",
+      "replica"),
+  REPLICA_RECEIVED_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Prompt tokens whose KV cache came from another engine, by the replica's own metrics (vLLM).",
+      "replica"),
+  REPLICA_EXPIRED_TRANSFERS_TOTAL(
+      Type.COUNTER,
+      "Prompts computed for others that nobody fetched in time, by the replica's own metrics (vLLM,"
+          + " NIXL).",
       "replica"),
   DISCOVERY_AGE_SECONDS(Type.GAUGE, "Since the last good poll, or the source's start.", "source"),
   DISCOVERY_FAILURES_TOTAL(Type.COUNTER, "Failed polls; known replicas stay.", "source"),

@@ -388,7 +388,9 @@ final class Attempt {
     }
     if (before == 0) {
       if (loads && computedNanos != 0) {
-        assignment.transferred((now - Math.max(sentNanos, computedNanos)) / 1e6);
+        long nanos = now - Math.max(sentNanos, computedNanos);
+        assignment.transferred(nanos / 1e6);
+        proxy.metrics().recordLeg(ProxyMetrics.DECODE, nanos);
       }
       assignment.firstToken();
       exchange.timeline().firstToken();
@@ -515,6 +517,11 @@ final class Attempt {
       PrefillLeg leg = exchange.prefill(); // still there if it was slower than the first byte
       int cached = leg == null ? prefillCached : leg.cachedTokens();
       reported = new Usage(reported.promptTokens(), cached, reported.answerTokens());
+      if (loads) {
+        proxy
+            .metrics()
+            .countSplitTokens("received", assignment.lackedTokens(reported.promptTokens()));
+      }
     }
     exchange.used(assignment, reported);
     if (exchange.trace() != null) {

@@ -131,6 +131,10 @@ final class Exchange {
   static final int CLIENT_GONE_STATUS = 499;
   private static final long HTTP_2_INTERNAL_ERROR = 2;
   private static final int MOST_DOUBLINGS = 16;
+
+  /** From here on it is told that nobody else has computed a prompt. */
+  private static final int LONG_PROMPT_TOKENS = 2_048;
+
   private static final String KEEP_ALIVE = ": keep-alive\n\n";
 
   /**
@@ -772,6 +776,9 @@ final class Exchange {
     boolean isSplit = computing != null && body.takeRoomForTwo();
     if (computing != null && !isSplit) {
       computing.finished(Outcome.CANCELLED);
+      proxy.metrics().countUnsplit("no_room");
+    } else if (computing == null && isLongAndFirst(assignment)) {
+      proxy.metrics().countUnsplit("alone");
     }
     if (!isSplit) {
       become(State.TRYING);
@@ -781,6 +788,13 @@ final class Exchange {
     } else {
       new Split(assignment, Objects.requireNonNull(computing)).begin();
     }
+  }
+
+  /** Whether splitting a request could be worth while that one engine serves. */
+  private boolean isLongAndFirst(Assignment assignment) {
+    return timeline.attempts() == 1
+        && Objects.requireNonNull(prepared).splittable()
+        && assignment.uncachedTokens() >= LONG_PROMPT_TOKENS;
   }
 
   /**
@@ -857,18 +871,20 @@ final class Exchange {
     public void computed(@Nullable JsonNode answer) {
       if (state == State.PREFILLING && isCurrent()) {
         byte[] decoded = protocol.decode(of, handoff, answer);
-        proxy.metrics().countSplit(decoded == null ? "no_handoff" : "handed_over");
+        proxy
+            .metrics()
+            .countSplit(decoded == null ? "no_handoff" : "handed_over", computes, answers);
         byte[] whole = decoded == null ? KvProtocol.alone(body.whole(), of) : decoded;
         answerAt(whole, decoded != null);
       } else {
-        proxy.metrics().countSplit("handed_over");
+        proxy.metrics().countSplit("handed_over", computes, answers);
       }
     }
 
     /** The engine that answers computes all, and says better what is wrong. */
     @Override
     public void refused(int status, byte[] why) {
-      proxy.metrics().countSplit("refused");
+      proxy.metrics().countSplit("refused", computes, answers);
       Attempt current = attempt;
       if (state == State.PREFILLING && isCurrent()) {
         answerAt(KvProtocol.alone(body.whole(), of), false);
@@ -881,7 +897,7 @@ final class Exchange {
 
     @Override
     public void failed(String cause, Failure failure) {
-      proxy.metrics().countSplit("failed");
+      proxy.metrics().countSplit("failed", computes, answers);
       tried.add(computes.replica().name());
       failBoth("prefill_" + cause, failure);
     }
@@ -923,6 +939,7 @@ final class Exchange {
   boolean retryLoad(Assignment failed) {
     Assignment computing = Objects.requireNonNull(failed.prefill());
     tried.add(computing.replica().name());
+    proxy.metrics().countSplit("not_loaded", computing, failed);
     return again(failed, Outcome.CANCELLED, "failed_load", Failure.LOST);
   }
 

@@ -65,6 +65,7 @@ final class PrefillLeg {
   private final Buffer collected = Buffer.buffer();
   private boolean over;
   private boolean sentWhole;
+  private long sentNanos;
   private long doneNanos;
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
@@ -172,6 +173,7 @@ final class PrefillLeg {
       return;
     }
     exchange.sending();
+    sentNanos = now();
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {
           if (sent.failed()) {
@@ -217,6 +219,7 @@ final class PrefillLeg {
     int status = Objects.requireNonNull(answer).statusCode();
     if (status < 400) {
       doneNanos = now();
+      proxy.metrics().recordLeg(ProxyMetrics.PREFILL, doneNanos - sentNanos);
       assignment.answered();
       assignment.firstToken();
       reportUsage();
@@ -235,6 +238,11 @@ final class PrefillLeg {
 
   private void reportUsage() {
     Usage reported = usage.usage();
+    if (reported.promptTokens() != Usage.ABSENT) {
+      int cached = Math.max(0, reported.cachedTokens());
+      proxy.metrics().countSplitTokens("cached", cached);
+      proxy.metrics().countSplitTokens("computed", Math.max(0, reported.promptTokens() - cached));
+    }
     if (reported.tellsCachedTokens()) {
       assignment.usage(reported.promptTokens(), reported.cachedTokens());
     }

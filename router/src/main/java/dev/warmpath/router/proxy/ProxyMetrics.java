@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import io.micrometer.core.instrument.Counter;
@@ -34,11 +35,16 @@ public final class ProxyMetrics {
     }
   }
 
+  static final String PREFILL = "prefill";
+  static final String DECODE = "decode";
+
   private final MeterRegistry registry;
   private final Map<String, OfPath> paths = new ConcurrentHashMap<>();
   private final Counters<String> rejections;
   private final Counters<String> retries;
   private final Counters<String> splits;
+  private final Counters<String> splitTokens;
+  private final Map<String, Timer> legs = new ConcurrentHashMap<>();
   private final Timer routing;
   private final Timer queueWait;
 
@@ -47,6 +53,7 @@ public final class ProxyMetrics {
     this.rejections = new Counters<>(code -> Metric.REJECTED_TOTAL.counter(registry, code));
     this.retries = new Counters<>(cause -> Metric.RETRIES_TOTAL.counter(registry, cause));
     this.splits = new Counters<>(result -> Metric.SPLIT_REQUESTS_TOTAL.counter(registry, result));
+    this.splitTokens = new Counters<>(kind -> Metric.SPLIT_TOKENS_TOTAL.counter(registry, kind));
     this.routing = Metric.ROUTING_SECONDS.timer(registry);
     this.queueWait = Metric.QUEUE_WAIT_SECONDS.timer(registry);
   }
@@ -106,9 +113,30 @@ public final class ProxyMetrics {
     retries.of(cause).increment();
   }
 
-  /** The prompt of a request was computed by another engine than the one that answers, or not. */
-  void countSplit(String result) {
+  /** A request that could be split is not. */
+  void countUnsplit(String result) {
     splits.of(result).increment();
+  }
+
+  /** The prompt of a request was computed by another engine than the one that answers, or not. */
+  void countSplit(String result, Assignment computes, Assignment answers) {
+    splits.of(result).increment();
+    computes.meters().countPair(PREFILL, result);
+    answers.meters().countPair(DECODE, result);
+  }
+
+  /** Prompt tokens of a split request. */
+  void countSplitTokens(String kind, int tokens) {
+    splitTokens.of(kind).increment(tokens);
+  }
+
+  /** One leg of a split request took so long. */
+  void recordLeg(String leg, long nanos) {
+    Timer timer = legs.get(leg);
+    if (timer == null) {
+      timer = legs.computeIfAbsent(leg, name -> Metric.SPLIT_LEG_SECONDS.timer(registry, name));
+    }
+    timer.record(nanos, TimeUnit.NANOSECONDS);
   }
 
   /** The router answered by itself. */

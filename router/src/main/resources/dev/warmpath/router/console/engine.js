@@ -43,6 +43,7 @@ function sections(row) {
       ['Last health check', replica.checkProblem ?? 'passed'],
       ['Models', replica.models.join(', ')],
       ['Named by', replica.source ?? '–'],
+      ['Role', row.role + (row.handedOver === null ? '' : ', by ' + replica.kvConnector + ': ' + exact(row.handedOver) + ' handed over')],
       ['Weight', replica.weight === undefined ? '–' : count(replica.weight)],
       ['Rank', exact(engine.dpRank)],
     ]],

@@ -71,6 +71,8 @@ function row(replica, engine) {
     circuit: circuit(engine),
     trust: engine.events?.trust ?? null,
     since: engine.events ? Date.parse(engine.events.since) : null,
+    role: replica.role ?? 'both',
+    handedOver: (replica.kvConnector ?? 'none') === 'none' ? null : engine.handedOver ?? null,
     inFlight: engine.requestsInFlight,
     waiting: engine.requestsWaiting ?? null,
     running: engine.requestsRunning ?? null,

@@ -9,6 +9,8 @@ const ORDER = {bad: 0, note: 1, good: 2};
 const COLUMNS = [
   {key: 'name', label: 'Engine', value: (row) => row.name},
   {key: 'state', label: 'State', value: (row) => ORDER[row.state.level] + row.state.label, show: (row) => row.state.label},
+  {key: 'role', label: 'Role', hint: 'What its engines serve: prompts for others (prefill), answers (decode), or both', value: (row) => row.role, show: (row) => row.role},
+  {key: 'handedOver', label: 'Handed over', hint: 'Requests whose prompt it computed for another engine, or got from one; by this router', value: (row) => row.handedOver, show: (row) => exact(row.handedOver), number: true},
   {key: 'trust', label: 'Trust', value: (row) => row.trust ?? '~', show: (row) => (row.trust === null ? 'no events' : words(row.trust))},
   {key: 'since', label: 'for', hint: 'Since when the trust is what it is', value: (row) => row.since, show: (row) => ago(row.since), number: true},
   {key: 'inFlight', label: 'In flight', hint: 'Requests of this router', value: (row) => row.inFlight, show: (row) => exact(row.inFlight), number: true},

@@ -134,7 +134,15 @@ class SplitRequestTest {
       assertThat(decode.path("max_tokens").asInt()).isEqualTo(50);
       rig.untilIdle();
       assertThat(rig.metrics())
-          .containsEntry("warmpath_split_requests_total{result=\"handed_over\"}", 1.0);
+          .containsEntry("warmpath_split_requests_total{result=\"handed_over\"}", 1.0)
+          .containsEntry(
+              "warmpath_split_pairs_total{engine=\"r0\",leg=\"prefill\",result=\"handed_over\"}",
+              1.0)
+          .containsEntry(
+              "warmpath_split_pairs_total{engine=\"r1\",leg=\"decode\",result=\"handed_over\"}",
+              1.0)
+          .containsEntry("warmpath_split_tokens_total{kind=\"computed\"}", 9.0)
+          .containsEntry("warmpath_split_leg_seconds_count{leg=\"prefill\"}", 1.0);
     }
   }
 
@@ -345,6 +353,11 @@ class SplitRequestTest {
           .as("a handoff is used once")
           .hasSize(1);
       rig.untilIdle();
+      assertThat(rig.metrics())
+          .containsEntry("warmpath_split_requests_total{result=\"not_loaded\"}", 1.0)
+          .containsEntry(
+              "warmpath_split_pairs_total{engine=\"r0\",leg=\"prefill\",result=\"not_loaded\"}",
+              1.0);
     }
   }
 

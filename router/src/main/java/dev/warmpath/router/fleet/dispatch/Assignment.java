@@ -66,13 +66,25 @@ public final class Assignment implements DispatchResult {
   public void transferred(double millis) {
     Assignment from = prefill;
     if (from != null) {
-      engine.transferred(from.engine, Math.max(0, promptTokens - heldTokens()), millis);
+      engine.transferred(from.engine, lackedTokens(promptTokens), millis);
     }
   }
 
-  private int heldTokens() {
+  /**
+   * Tokens of the prompt that the engine did not hold when it was chosen.
+   *
+   * @param reported the prompt's length as the engine counts it; below 0 if it does not tell
+   */
+  public int lackedTokens(int reported) {
     BlockChain chain = choice.blocks();
-    return chain == null ? 0 : reservation.heldBlocks() * chain.space().blockSizeTokens();
+    int held = chain == null ? 0 : reservation.heldBlocks() * chain.space().blockSizeTokens();
+    return Math.max(0, (reported < 0 ? promptTokens : reported) - held);
+  }
+
+  /** Prompt tokens that it is expected to compute; below 0 if nothing is known of the prompt. */
+  public int uncachedTokens() {
+    Prediction prediction = choice.prediction();
+    return promptTokens - (prediction.predicts() ? prediction.cachedTokens() : 0);
   }
 
   public Replica replica() {

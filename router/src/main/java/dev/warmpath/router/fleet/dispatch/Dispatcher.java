@@ -515,6 +515,7 @@ public final class Dispatcher {
                 engine.dpRank(),
                 engine.name(),
                 engineEvents.view(engine.replica(), engine.dpRank()),
+                engine.meters().handedOver(),
                 engine.snapshot(nanos())));
       }
     }

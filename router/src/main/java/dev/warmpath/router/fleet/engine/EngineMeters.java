@@ -50,6 +50,7 @@ public final class EngineMeters {
   private final Counters<String> answerTokens;
   private final Counters<String> predictions;
   private final Counters<String> predictedTokens;
+  private final Map<String, Counters<String>> pairs = new ConcurrentHashMap<>();
   private volatile @Nullable DistributionDataPoint predictionErrors;
   private volatile @Nullable Counter miscounts;
   private volatile @Nullable Timer firstBytes;
@@ -86,6 +87,24 @@ public final class EngineMeters {
 
   private Counters<String> byReason(String policy) {
     return new Counters<>(why -> counter(Metric.ASSIGNMENTS_TOTAL, engine, policy, why));
+  }
+
+  /** A request that was split went so, of which this engine had one leg. */
+  public void countPair(String leg, String result) {
+    Counters<String> ofLeg = pairs.get(leg);
+    if (ofLeg == null) {
+      ofLeg = pairs.computeIfAbsent(leg, this::byResult);
+    }
+    ofLeg.of(result).increment();
+  }
+
+  /** Requests that were handed over from it or to it. */
+  public long handedOver() {
+    return (long) pairs.values().stream().mapToDouble(leg -> leg.of("handed_over").count()).sum();
+  }
+
+  private Counters<String> byResult(String leg) {
+    return new Counters<>(result -> counter(Metric.SPLIT_PAIRS_TOTAL, engine, leg, result));
   }
 
   public void countOutcome(Outcome outcome) {

@@ -12,10 +12,16 @@ import dev.warmpath.router.metrics.MetricValues;
  * <p>Immutable.
  *
  * @param engine its name
+ * @param handedOver requests whose prompt it computed for another one, or got from another one
  * @param state what the router remembers of it
  */
 public record EngineReport(
-    Replica replica, int dpRank, String engine, EngineView view, EngineState.Snapshot state) {
+    Replica replica,
+    int dpRank,
+    String engine,
+    EngineView view,
+    long handedOver,
+    EngineState.Snapshot state) {
 
   /** The same for a scrape. */
   public void collect(MetricValues to) {

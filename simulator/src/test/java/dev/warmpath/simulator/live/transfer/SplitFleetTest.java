@@ -274,6 +274,13 @@ class SplitFleetTest {
     said(ask(1).join());
     assertThat(moved() - before).as("tokens of the last, partial block").isBetween(1.0, 16.0);
     assertThat(routed("warmpath_split_requests_total\\{result=\"handed_over\"}")).isEqualTo(2);
+    double computed = routed("warmpath_split_tokens_total\\{kind=\"computed\"}");
+    double cached = routed("warmpath_split_tokens_total\\{kind=\"cached\"}");
+    assertThat(cached).isPositive();
+    assertThat(routed("warmpath_split_tokens_total\\{kind=\"received\"}")).isEqualTo(moved());
+    assertThat(computed + cached).isEqualTo(2 * before);
+    until(() -> routed("warmpath_replica_received_tokens_total") == moved());
+    assertThat(routed("warmpath_replica_expired_transfers_total\\{replica=\"p0\"}")).isZero();
     assertThat(
             routed("warmpath_predictions_total\\{engine=\"p0\",result=\"exact\"}")
                 + routed("warmpath_predictions_total\\{engine=\"p1\",result=\"exact\"}"))
