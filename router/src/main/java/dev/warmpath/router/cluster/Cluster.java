@@ -29,6 +29,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -962,14 +963,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     to.add(Metric.CLUSTER_ROUTERS, count(status, Peer::reachable), "reachable");
     to.add(Metric.CLUSTER_LOST_TOTAL, status.lost());
     to.add(Metric.CLUSTER_CONNECTED, network.problem().isEmpty() ? 1 : 0);
-    for (Peer peer : status.peers()) {
-      String router = peer.id().name();
-      if (peer.isHeard()) {
-        to.add(Metric.CLUSTER_HEARD_SECONDS, peer.heardNanos() / 1e9, router);
-      }
-      to.add(Metric.CLUSTER_PEER_REQUESTS, peer.bookings(), router);
-      to.add(Metric.CLUSTER_IN_STEP, peer.inStep() ? 1 : 0, router);
-    }
+    status.peers().stream()
+        .collect(Collectors.groupingBy(peer -> peer.id().name()))
+        .forEach((name, peers) -> collect(name, peers, to));
     to.add(Metric.CLUSTER_BYTES_TOTAL, network.sentBytes(), "sent");
     to.add(Metric.CLUSTER_BYTES_TOTAL, network.receivedBytes(), "received");
     to.add(Metric.CLUSTER_WAITING_BYTES, network.waitingBytes());
@@ -981,6 +977,20 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     to.add(Metric.CLUSTER_REFUSED_TOTAL, network.refusedMessages(), "network");
     to.add(Metric.CLUSTER_REFUSED_TOTAL, status.malformed(), "malformed");
     to.add(Metric.CLUSTER_REFUSED_TOTAL, status.refused(), "rows");
+  }
+
+  /**
+   * One that has started again elsewhere is there twice for a while, and names may be given twice:
+   * a series is of a name, and one that came twice would fail the scrape.
+   */
+  private static void collect(String name, List<Peer> peers, MetricValues to) {
+    peers.stream()
+        .filter(Peer::isHeard)
+        .mapToLong(Peer::heardNanos)
+        .max()
+        .ifPresent(nanos -> to.add(Metric.CLUSTER_HEARD_SECONDS, nanos / 1e9, name));
+    to.add(Metric.CLUSTER_PEER_REQUESTS, peers.stream().mapToInt(Peer::bookings).sum(), name);
+    to.add(Metric.CLUSTER_IN_STEP, peers.stream().allMatch(Peer::inStep) ? 1 : 0, name);
   }
 
   private static long count(Status status, Predicate<Peer> counted) {

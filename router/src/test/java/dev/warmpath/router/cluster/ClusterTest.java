@@ -545,6 +545,23 @@ class ClusterTest {
     assertEquals(1, a.cluster.status().lost());
   }
 
+  /** The whole scrape failed: a router that moves has two lives for a while. */
+  @Test
+  void twoOthersOfOneNameAreOneSeries() {
+    Router a = router("a");
+    Router b = new Router("b", 7, 3, 100);
+    Router moved = new Router("b", 8, 3, 100);
+    a.cluster.reachable(Set.of(b.id, moved.id));
+    b.send(prompt(160, 1));
+    moved.send(prompt(160, 2));
+    pass(5);
+    try (Metrics metrics = new Metrics()) {
+      metrics.add(a.cluster::collect);
+      String text = metrics.scrape();
+      assertTrue(text.contains("warmpath_cluster_peer_requests{router=\"b\"} 2.0\n"), text);
+    }
+  }
+
   @Test
   void ownRequestsAreShown() {
     Router a = router("a");
