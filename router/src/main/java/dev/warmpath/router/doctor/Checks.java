@@ -9,6 +9,7 @@ import dev.warmpath.router.doctor.check.cache.EventsCheck;
 import dev.warmpath.router.doctor.check.cache.ReplayCheck;
 import dev.warmpath.router.doctor.check.cache.RequestCheck;
 import dev.warmpath.router.doctor.check.cache.TokensCheck;
+import dev.warmpath.router.doctor.check.cache.TransfersCheck;
 import dev.warmpath.router.doctor.check.replica.ClockCheck;
 import dev.warmpath.router.doctor.check.replica.MetricsCheck;
 import dev.warmpath.router.doctor.check.replica.ModelsCheck;
@@ -45,6 +46,7 @@ public final class Checks {
     ALL.put("request", new RequestCheck());
     ALL.put("tokens", new TokensCheck());
     ALL.put("cached-tokens", new CachedTokensCheck());
+    ALL.put("transfers", new TransfersCheck());
   }
 
   private Checks() {}

@@ -9,6 +9,7 @@ import java.util.Map;
  * All that the checks judge.
  *
  * @param replicas those that are configured, and those that were found
+ * @param pairs prompts computed here and answered there; none if requests are forbidden
  * @param sources what {@code discovery} found
  * @param tokenizerProblems for each model whose tokenizer cannot be loaded, why
  * @param now when this was found
@@ -16,6 +17,7 @@ import java.util.Map;
 public record FleetFacts(
     RouterConfig config,
     List<ReplicaFacts> replicas,
+    List<PairTrial> pairs,
     List<DiscoveryFacts> sources,
     Map<String, String> tokenizerProblems,
     HostFacts host,
@@ -23,6 +25,7 @@ public record FleetFacts(
 
   public FleetFacts {
     replicas = List.copyOf(replicas);
+    pairs = List.copyOf(pairs);
     sources = List.copyOf(sources);
     tokenizerProblems = Map.copyOf(tokenizerProblems);
   }

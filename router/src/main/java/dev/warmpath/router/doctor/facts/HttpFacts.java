@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param version empty if it does not say
  * @param models null if {@code /v1/models} gave no list
  * @param sources null if it does not say where it publishes events
+ * @param disaggregation SGLang's {@code disaggregation_mode}; empty if it does not say
  * @param clockAheadSeconds its clock against ours, NaN if it does not say
  */
 public record HttpFacts(
@@ -29,12 +30,23 @@ public record HttpFacts(
     @Nullable List<ServedModel> models,
     MetricsPage metrics,
     @Nullable List<Source> sources,
-    double clockAheadSeconds) {
+    double clockAheadSeconds,
+    String disaggregation) {
 
   /** Of a replica that does not answer. */
   public static HttpFacts unreachable(String problem, String healthPath) {
     return new HttpFacts(
-        problem, healthPath, 0, 0, EngineKind.OTHER, "", null, MetricsPage.NONE, null, Double.NaN);
+        problem,
+        healthPath,
+        0,
+        0,
+        EngineKind.OTHER,
+        "",
+        null,
+        MetricsPage.NONE,
+        null,
+        Double.NaN,
+        "");
   }
 
   /** Whether it answers. */

@@ -8,9 +8,11 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.HostFacts;
 import dev.warmpath.router.doctor.facts.HttpFacts;
+import dev.warmpath.router.doctor.facts.PairTrial;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.Trial;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.members.HostRules;
@@ -49,6 +51,10 @@ import org.jspecify.annotations.Nullable;
 public final class FleetProbe implements AutoCloseable {
 
   private static final int AT_ONCE = 8;
+
+  /** Long enough that no connector computes it rather than transfer it. */
+  private static final int PAIR_WORDS = 500;
+
   private static final int ANSWER_BYTES = 16 << 20;
 
   /**
@@ -159,6 +165,7 @@ public final class FleetProbe implements AutoCloseable {
     return new FleetFacts(
         config,
         found,
+        options.requests() ? pairs(found) : List.of(),
         discovered.sources(),
         tokenizerProblems(),
         HostFacts.ofTheMachine(),
@@ -180,6 +187,30 @@ public final class FleetProbe implements AutoCloseable {
     List<StreamFacts> followed = sources.stream().map(this::stream).toList();
     return new ReplicaFacts(
         configured, told, TlsProbe.read(replica.baseUrl(), timeout), followed, comparisons, tried);
+  }
+
+  /** One after the other, since each is judged by what the engines count meanwhile. */
+  private List<PairTrial> pairs(List<ReplicaFacts> found) {
+    PairProbe probe = new PairProbe(http, options.patience());
+    List<Replica> reachable = new ArrayList<>();
+    for (ReplicaFacts facts : found) {
+      if (facts.http().reachable() && !facts.http().baseModels().isEmpty()) {
+        reachable.add(fleet.get(found.indexOf(facts)));
+      }
+    }
+    List<PairTrial> tried = new ArrayList<>();
+    for (PairProbe.Pair pair : PairProbe.pairs(reachable)) {
+      HttpFacts told = found.get(fleet.indexOf(pair.decode())).http();
+      String model = model(told);
+      tried.add(probe.run(pair, TrialPrompt.of(model, pairWords(told), tokenizer(model))));
+    }
+    return tried;
+  }
+
+  private static int pairWords(HttpFacts told) {
+    return told.maxModelTokens() == 0
+        ? PAIR_WORDS
+        : Math.min(PAIR_WORDS, told.maxModelTokens() / 4);
   }
 
   private StreamFacts stream(EngineSource source) {
@@ -206,16 +237,26 @@ public final class FleetProbe implements AutoCloseable {
   /** With a model that has a tokenizer, if any has. */
   private List<Trial> tryOut(Replica replica, HttpFacts told) throws InterruptedException {
     List<String> served = told.baseModels();
-    if (served.isEmpty()) {
+    KvTransfer transfer = replica.transfer();
+    boolean servesNobody =
+        transfer.connector() == KvTransfer.Connector.SGLANG && !transfer.servesAlone();
+    if (served.isEmpty() || servesNobody) {
       return List.of();
     }
-    String model =
-        served.stream().filter(name -> tokenizer(name) != null).findFirst().orElse(served.get(0));
+    String model = model(told);
     List<Trial> all = new ArrayList<>();
     for (int rank = 0; rank < replica.ranks(); rank++) {
       all.add(trials.run(replica, rank, told, model, tokenizer(model)));
     }
     return all;
+  }
+
+  private String model(HttpFacts told) {
+    List<String> served = told.baseModels();
+    return served.stream()
+        .filter(name -> tokenizer(name) != null)
+        .findFirst()
+        .orElse(served.get(0));
   }
 
   private @Nullable ModelTokenizer tokenizer(String model) {

@@ -82,7 +82,8 @@ final class HttpProbe {
         ServedModel.read(page(replica, "/v1/models")).orElse(null),
         MetricsPage.read(page.getBytes(StandardCharsets.UTF_8)),
         EventSources.read(sources).map(EventSources::ranks).orElse(null),
-        clockAhead(health, ended));
+        clockAhead(health, ended),
+        isSglang ? disaggregation(replica) : "");
   }
 
   /** SGLang's metrics are off by default; it has no {@code /version}. */
@@ -94,6 +95,11 @@ final class HttpProbe {
       return EngineKind.VLLM;
     }
     return json(replica, "/server_info") != null ? EngineKind.SGLANG : EngineKind.OTHER;
+  }
+
+  private String disaggregation(Replica replica) {
+    JsonNode told = json(replica, "/server_info");
+    return told == null ? "" : told.path("disaggregation_mode").asText("");
   }
 
   private String version(Replica replica, EngineKind kind) {

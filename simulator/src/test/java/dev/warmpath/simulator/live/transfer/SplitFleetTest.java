@@ -8,6 +8,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.doctor.DoctorReport;
+import dev.warmpath.router.doctor.check.Finding;
+import dev.warmpath.router.doctor.probe.FleetProbe;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.simulator.engine.EngineConfig;
@@ -25,6 +29,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -54,6 +59,7 @@ class SplitFleetTest {
 
   private final List<LiveEngine> engines = new ArrayList<>();
   private RouterProcess router;
+  private RouterConfig config;
 
   @BeforeAll
   static void load() {
@@ -115,7 +121,8 @@ class SplitFleetTest {
       }
       tree = tree.put("replicas", replica, "test");
     }
-    router = RouterProcess.start(tree.config());
+    config = tree.config();
+    router = RouterProcess.start(config);
     until(() ->
         router.fleet().replicas().stream()
             .allMatch(replica -> replica.health() == Replica.Health.UP));
@@ -259,6 +266,73 @@ class SplitFleetTest {
     }
     assertThat(routed("warmpath_predictions_total\\{engine=\"p0\",result=\"over\"}")).isZero();
     assertThat(routed("warmpath_predictions_total\\{engine=\"p1\",result=\"over\"}")).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+  void theDoctorSeesThatItComesOver(KvConnector connector) throws Exception {
+    start(connector, LoadFailure.FAIL, 1);
+    List<Finding> found = transfers(config);
+    assertThat(found).extracting(Finding::level).containsOnly(Finding.Level.OK);
+    assertThat(found).extracting(Finding::subject).containsExactlyInAnyOrder("d0", "d1");
+    for (Finding finding : found) {
+      boolean isCounted =
+          finding.found().matches("(\\d+) of \\1 prompt tokens came from p[01] by .*");
+      assertThat(isCounted || finding.found().contains("does not count"))
+          .as(finding.found())
+          .isTrue();
+    }
+    assertThat(found.toString()).contains("p0", "p1");
+  }
+
+  /** An engine without a connector computes all without a word. */
+  @Test
+  void theDoctorSeesWhatIsComputedTwice() throws Exception {
+    KvTransferOptions prefill = KvTransferOptions.of(KvConnector.NIXL, Role.PREFILL);
+    List<Finding> found =
+        transfers(pair(prefill, KvTransferOptions.NONE, "nixl", "prefill", "decode"));
+    assertThat(found).hasSize(1);
+    assertThat(found.get(0).level()).isEqualTo(Finding.Level.FAIL);
+    assertThat(found.get(0).found()).contains("computed at p", "computed here again");
+  }
+
+  @Test
+  void theDoctorSeesRolesThatAreNone() throws Exception {
+    KvTransferOptions decode = KvTransferOptions.of(KvConnector.SGLANG, Role.DECODE);
+    List<Finding> found = transfers(pair(decode, decode, "sglang", "prefill", "prefill"));
+    assertThat(found).extracting(Finding::level).containsOnly(Finding.Level.FAIL);
+    assertThat(found)
+        .extracting(finding -> finding.subject() + ": " + finding.found())
+        .contains(
+            "p: its --disaggregation-mode is decode, its `role` here is prefill",
+            "p: no replica answers what it computes: it serves nobody");
+  }
+
+  private RouterConfig pair(
+      KvTransferOptions prefill, KvTransferOptions decode, String connector, String... roles)
+      throws Exception {
+    ConfigTree tree =
+        ConfigTree.empty()
+            .set("parity.timeout-ms", 20_000, "test")
+            .set("timeouts.connect-ms", 20_000, "test")
+            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
+    for (int i = 0; i < 2; i++) {
+      Map<String, Object> replica = new LinkedHashMap<>();
+      replica.put("name", i == 0 ? "p" : "d");
+      replica.put("url", engine(i == 0 ? prefill : decode, 1).url());
+      replica.put("role", roles[i]);
+      replica.put("kv-connector", connector);
+      replica.put("dialect", connector.equals("sglang") ? "sglang" : "vllm");
+      tree = tree.put("replicas", replica, "test");
+    }
+    return tree.config();
+  }
+
+  private static List<Finding> transfers(RouterConfig of) throws InterruptedException {
+    FleetProbe.Options options = new FleetProbe.Options(true, Duration.ofSeconds(2));
+    return DoctorReport.of(of, options).findings().stream()
+        .filter(finding -> finding.check().equals("transfers"))
+        .toList();
   }
 
   /** Turn after turn: what both have is neither computed nor fetched again. */
