@@ -463,7 +463,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     List<EngineRow> engines = looks ? changedEngines(now) : List.of();
     List<ClientRow> clients = looks ? changedClients() : List.of();
     if (looks && neighbours != null) {
-      neighbours.tick();
+      neighbours.tick(link::mayReachMore);
     }
     Set<String> names = digests ? engineNames() : Set.of();
     int waiting = dispatcher().queued();

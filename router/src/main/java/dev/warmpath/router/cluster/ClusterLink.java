@@ -74,6 +74,11 @@ public interface ClusterLink extends AutoCloseable {
 
   Status status();
 
+  /** Whether there may be others that are not reached yet: it is too early to be alone. */
+  default boolean mayReachMore() {
+    return false;
+  }
+
   /** Leaves the others, who hear of it at once if that can be. */
   @Override
   void close();

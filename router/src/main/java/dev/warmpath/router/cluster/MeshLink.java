@@ -241,6 +241,13 @@ final class MeshLink implements ClusterLink {
         : "no router answers at %d other addresses".formatted(others);
   }
 
+  @Override
+  public boolean mayReachMore() {
+    return !joinProblem.isEmpty()
+        || !lookProblem.isEmpty()
+        || peers.stream().anyMatch(peer -> !isOwn(peer));
+  }
+
   private boolean isOwn(InetSocketAddress peer) {
     Transport open = transport;
     InetAddress own = open == null ? null : open.getBindAddress();

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -89,9 +90,13 @@ public final class Neighbours implements AutoCloseable {
     }
   }
 
-  /** Lets time pass. */
-  public void tick() {
-    start.tick();
+  /**
+   * Lets time pass.
+   *
+   * @param mayMeet whether there may be others that cannot be reached yet
+   */
+  public void tick(BooleanSupplier mayMeet) {
+    start.tick(mayMeet);
     donor.tick();
   }
 

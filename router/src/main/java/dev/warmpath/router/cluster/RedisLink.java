@@ -259,6 +259,11 @@ final class RedisLink implements ClusterLink {
   }
 
   @Override
+  public boolean mayReachMore() {
+    return session == null;
+  }
+
+  @Override
   public void close() {
     closed = true;
     wake.release();

@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -112,6 +113,12 @@ public final class WarmStart {
 
   /** A router that has met nobody by then is alone. */
   static final long ALONE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+  /**
+   * The same, if there may be others: a mesh that has just lost its first member lets nobody join
+   * for some 5 s (until it is missed, two tries, a merge), as long as sentinels take to agree.
+   */
+  static final long EXPECTED_NANOS = TimeUnit.SECONDS.toNanos(8);
 
   /** Questions are repeated so often. */
   static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
@@ -265,8 +272,12 @@ public final class WarmStart {
     }
   }
 
-  /** Lets time pass. */
-  synchronized void tick() {
+  /**
+   * Lets time pass.
+   *
+   * @param mayMeet whether there may be others that cannot be reached yet
+   */
+  synchronized void tick(BooleanSupplier mayMeet) {
     if (state == State.ENDED || state == State.JUDGING) {
       return;
     }
@@ -275,7 +286,7 @@ public final class WarmStart {
       return;
     }
     switch (state) {
-      case LISTENING -> listen();
+      case LISTENING -> listen(mayMeet);
       case ASKING -> {
         if (nanosSince(stateNanos) > ANSWER_NANOS) {
           choose();
@@ -309,7 +320,7 @@ public final class WarmStart {
 
   // Listening.
 
-  private void listen() {
+  private void listen(BooleanSupplier mayMeet) {
     int now = graft.listening();
     if (now != listening) {
       listening = now;
@@ -319,7 +330,9 @@ public final class WarmStart {
         nanosSince(beganNanos) >= LISTEN_NANOS
             || (listening > 0 && nanosSince(listeningNanos) >= SETTLE_NANOS);
     if (others.isEmpty() && nanosSince(beganNanos) > ALONE_NANOS) {
-      end(Outcome.NOBODY_HAS_STATE);
+      if (nanosSince(beganNanos) > EXPECTED_NANOS || !mayMeet.getAsBoolean()) {
+        end(Outcome.NOBODY_HAS_STATE);
+      }
     } else if (stands && !others.isEmpty()) {
       ask();
     }

@@ -148,7 +148,7 @@ final class SeededIndexTest {
   private void publishUntil(BooleanSupplier done) {
     Rig.until(() -> {
       publish(1);
-      routers.values().forEach(router -> router.all.tick());
+      routers.values().forEach(router -> router.all.tick(() -> false));
       return done.getAsBoolean();
     });
   }

@@ -94,6 +94,29 @@ final class WarmStartTest {
   }
 
   @Test
+  void neighbourThatIsExpectedIsWaitedForLonger() {
+    byte[] snapshot = bytes(9);
+    net.donor(BEST, new Given(snapshot, 1));
+    Neighbours router = net.router(NEW, new Given(), seeded);
+    net.mayMeet = true;
+    net.pass(2 * WarmStart.ALONE_NANOS);
+    assertThat(router.outcome()).isEqualTo(Outcome.WAITING);
+    net.meet();
+    net.runUntil(() -> router.outcome() != Outcome.WAITING);
+    assertThat(router.outcome()).isEqualTo(Outcome.SEEDED);
+    assertThat(seeded.taken).isEqualTo(snapshot);
+  }
+
+  @Test
+  void neighbourThatIsExpectedAndDoesNotComeIsGivenUp() {
+    Neighbours router = net.router(NEW, new Given(), seeded);
+    net.mayMeet = true;
+    net.runUntil(() -> router.outcome() != Outcome.WAITING);
+    assertThat(router.outcome()).isEqualTo(Outcome.NOBODY_HAS_STATE);
+    assertThat(net.now).isBetween(WarmStart.EXPECTED_NANOS, WarmStart.EXPECTED_NANOS * 2);
+  }
+
+  @Test
   void neighboursThatStartThemselvesOrKnowNothingAreNotWaitedFor() {
     Given starting = new Given(bytes(9), 1);
     starting.ready = false;
@@ -395,6 +418,7 @@ final class WarmStartTest {
     private final Set<RouterId> mute = new HashSet<>();
     private final List<Runnable> waiting = new ArrayList<>();
     private double loss;
+    private boolean mayMeet;
     private long now;
     private long tickedNanos;
 
@@ -459,7 +483,7 @@ final class WarmStartTest {
         }
         if (now - tickedNanos > TimeUnit.MILLISECONDS.toNanos(100)) {
           tickedNanos = now;
-          routers.values().forEach(Neighbours::tick);
+          routers.values().forEach(router -> router.tick(() -> mayMeet));
         }
       }
     }
