@@ -31,6 +31,9 @@ public final class Candidates {
   private long[] queuedTokens = new long[ROWS];
   private double[] prefillBacklogMillis = new double[ROWS];
   private long[] contextTokens = new long[ROWS];
+  private double[] prefillShares = new double[ROWS];
+  private double[] answerMillis = new double[ROWS];
+  private double[] prefillsOfOthers = new double[ROWS];
   private long[] capacityTokens = new long[ROWS];
   private double[] weights = new double[ROWS];
   private PrefillCost[] costs = new PrefillCost[ROWS];
@@ -65,7 +68,7 @@ public final class Candidates {
     numbers[count] = number;
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
-    return cached(0, 0, 0).load(0, 0, 0, 0, 0).capacity(0).weighing(1);
+    return cached(0, 0, 0).load(0, 0, 0, 0, 0).prefilling(0).capacity(0).weighing(1);
   }
 
   /**
@@ -105,6 +108,13 @@ public final class Candidates {
     prefillBacklogMillis[row] = backlogMillis;
     contextTokens[row] = context;
     mostContextTokens = Math.max(mostContextTokens, context);
+    return this;
+  }
+
+  /** For what share of the last time the engine added last computed prompts, 0 to 1. */
+  public Candidates prefilling(double share) {
+    prefillShares[count - 1] = share;
+    price(count - 1, 0, 0);
     return this;
   }
 
@@ -164,12 +174,25 @@ public final class Candidates {
         from.queuedTokens[row],
         from.prefillBacklogMillis[row],
         from.contextTokens[row]);
+    prefilling(from.prefillShares[row]);
+    price(count - 1, from.answerMillis[row], from.prefillsOfOthers[row]);
     capacity(from.capacityTokens[row]).weighing(from.weights[row]);
   }
 
   /** What a row does not hold costs so much there, instead of being computed. */
   public void cost(int row, PrefillCost cost) {
     costs[row] = cost;
+  }
+
+  /**
+   * Prices what a request does to others at a row's engine; nothing unless said.
+   *
+   * @param answer what its answer costs there, in milliseconds
+   * @param prefills how many times its prefill's time is paid by others
+   */
+  public void price(int row, double answer, double prefills) {
+    answerMillis[row] = answer;
+    prefillsOfOthers[row] = prefills;
   }
 
   /** Overwrites a row with another, which comes no earlier; the rest stays. */
@@ -187,6 +210,9 @@ public final class Candidates {
     queuedTokens[to] = queuedTokens[from];
     prefillBacklogMillis[to] = prefillBacklogMillis[from];
     contextTokens[to] = contextTokens[from];
+    prefillShares[to] = prefillShares[from];
+    answerMillis[to] = answerMillis[from];
+    prefillsOfOthers[to] = prefillsOfOthers[from];
     capacityTokens[to] = capacityTokens[from];
     weights[to] = weights[from];
     costs[to] = costs[from];
@@ -218,6 +244,9 @@ public final class Candidates {
     queuedTokens = Arrays.copyOf(queuedTokens, rows);
     prefillBacklogMillis = Arrays.copyOf(prefillBacklogMillis, rows);
     contextTokens = Arrays.copyOf(contextTokens, rows);
+    prefillShares = Arrays.copyOf(prefillShares, rows);
+    answerMillis = Arrays.copyOf(answerMillis, rows);
+    prefillsOfOthers = Arrays.copyOf(prefillsOfOthers, rows);
     capacityTokens = Arrays.copyOf(capacityTokens, rows);
     weights = Arrays.copyOf(weights, rows);
     costs = Arrays.copyOf(costs, rows);
@@ -282,6 +311,21 @@ public final class Candidates {
   /** Prompt tokens of the requests in flight, credited or not. */
   public long contextTokens(int row) {
     return contextTokens[row];
+  }
+
+  /** For what share of the last time it computed prompts, 0 to 1. */
+  public double prefillShare(int row) {
+    return prefillShares[row];
+  }
+
+  /** What an answer costs there, in milliseconds; 0 where that makes no difference. */
+  public double answerMillis(int row) {
+    return answerMillis[row];
+  }
+
+  /** How many times a prefill's time is paid by others there; 0 where nobody says. */
+  public double prefillsOfOthers(int row) {
+    return prefillsOfOthers[row];
   }
 
   /** For how many tokens its GPU has room; 0 if it does not say. */

@@ -121,7 +121,8 @@ public class EngineRequest extends CachedSequence {
     return receivedTokens;
   }
 
-  final boolean holdsBlocks() {
+  /** Whether it keeps its blocks after its last token. */
+  protected final boolean holdsBlocks() {
     return transfer.holdsBlocks;
   }
 

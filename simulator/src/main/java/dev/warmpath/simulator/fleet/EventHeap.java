@@ -17,9 +17,10 @@ final class EventHeap {
     EVENTS_HEARD,
     INCIDENT,
     TICK,
-    MESSAGE;
+    MESSAGE,
+    TRANSFERRED;
 
-    private static final Kind[] ALL = values();
+    private static final Kind[] ALL = values(); // 8 at most: see `what`
 
     private int talk() {
       return this == TICK || this == MESSAGE ? 1 : 0;

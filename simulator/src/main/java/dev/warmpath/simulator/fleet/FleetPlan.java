@@ -16,6 +16,7 @@ import java.util.function.Supplier;
  * @param seed of the policies' draws
  * @param incidents in the order of their times
  * @param routers in front of them
+ * @param pairs of them that serve a request together
  */
 public record FleetPlan(
     int engines,
@@ -25,14 +26,15 @@ public record FleetPlan(
     int replicaRequests,
     long seed,
     List<Incident> incidents,
-    Routers routers) {
+    Routers routers,
+    Pairs pairs) {
 
   /** The router's default. */
   public static final int REPLICA_REQUESTS = 4096;
 
   public FleetPlan {
-    if (engines < 1) {
-      throw new IllegalArgumentException("engines=" + engines);
+    if (engines < 1 || pairs.prefills() >= engines) {
+      throw new IllegalArgumentException("engines=" + engines + " prefills=" + pairs.prefills());
     }
     incidents = List.copyOf(incidents);
   }
@@ -41,11 +43,18 @@ public record FleetPlan(
   public static FleetPlan of(
       int engines, EngineConfig engine, IndexMode index, Supplier<Policy> policy, long seed) {
     return new FleetPlan(
-        engines, engine, index, policy, REPLICA_REQUESTS, seed, List.of(), Routers.ONE);
+        engines, engine, index, policy, REPLICA_REQUESTS, seed, List.of(), Routers.ONE, Pairs.NONE);
   }
 
   /** The same fleet behind these routers. */
   public FleetPlan behind(Routers others) {
-    return new FleetPlan(engines, engine, index, policy, replicaRequests, seed, incidents, others);
+    return new FleetPlan(
+        engines, engine, index, policy, replicaRequests, seed, incidents, others, pairs);
+  }
+
+  /** The same fleet whose engines serve requests together in these pairs. */
+  public FleetPlan with(Pairs others) {
+    return new FleetPlan(
+        engines, engine, index, policy, replicaRequests, seed, incidents, routers, others);
   }
 }

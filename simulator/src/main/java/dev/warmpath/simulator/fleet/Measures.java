@@ -19,6 +19,8 @@ public final class Measures {
   private final int[] hostTokens;
   private final int[] predictedTokens;
   private final int[] engine;
+  private final float[] answeredMillis;
+  private final boolean[] split;
   private final boolean[] rejected;
 
   Measures(int requests) {
@@ -33,6 +35,9 @@ public final class Measures {
     hostTokens = new int[requests];
     predictedTokens = new int[requests];
     engine = new int[requests];
+    answeredMillis = new float[requests];
+    Arrays.fill(answeredMillis, NEVER);
+    split = new boolean[requests];
     rejected = new boolean[requests];
   }
 
@@ -41,8 +46,9 @@ public final class Measures {
     promptTokens[request] = prompt;
   }
 
-  void assigned(int request, int number, int predicted) {
+  void assigned(int request, int number, int predicted, boolean isSplit) {
     engine[request] = number;
+    split[request] = isSplit;
     predictedTokens[request] = predicted;
   }
 
@@ -52,9 +58,10 @@ public final class Measures {
     hostTokens[request] = host;
   }
 
-  /** Its answer ended; the time between two of its tokens, or NaN if it had one. */
-  void ended(int request, double millisPerToken) {
-    tokenMillis[request] = (float) millisPerToken;
+  /** Its answer of so many tokens ended, so long after its first one. */
+  void ended(int request, double millis, int tokens) {
+    tokenMillis[request] = (float) (millis / Math.max(1, tokens - 1));
+    answeredMillis[request] = (float) (firstMillis[request] + millis);
   }
 
   void rejected(int request) {
@@ -81,6 +88,16 @@ public final class Measures {
     return tokenMillis[request];
   }
 
+  /** From its arrival to the last token of its answer; NaN if there was none. */
+  public double answeredMillis(int request) {
+    return answeredMillis[request];
+  }
+
+  /** Whether one engine computed its prompt and another one its answer. */
+  public boolean isSplit(int request) {
+    return split[request];
+  }
+
   public int promptTokens(int request) {
     return promptTokens[request];
   }
@@ -100,7 +117,7 @@ public final class Measures {
     return predictedTokens[request];
   }
 
-  /** Which engine served it, from 0 on. */
+  /** Which engine computed its prompt, from 0 on. */
   public int engine(int request) {
     return engine[request];
   }

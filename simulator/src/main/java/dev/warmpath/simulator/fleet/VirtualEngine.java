@@ -39,6 +39,11 @@ final class VirtualEngine implements CacheListener {
   final EventColumns events = new EventColumns();
   final List<VirtualRequest> underWay = new ArrayList<>();
   EngineView view = EngineView.UNSEEN;
+
+  /** Until then its link sends, and receives, what was begun. */
+  long sendsUntilNanos;
+
+  long receivesUntilNanos;
   Faults faults = new Faults();
   private final EngineConfig config;
   private final Alarm alarm;
@@ -67,9 +72,8 @@ final class VirtualEngine implements CacheListener {
     faults = new Faults();
   }
 
-  /** Takes a request; it is looked at before the next step. */
+  /** Takes a request that is {@link #underWay}; it is looked at before the next step. */
   void submit(VirtualRequest request, long nowNanos) {
-    underWay.add(request);
     if (!stepping) {
       engine.submit(request);
       begin(nowNanos);
@@ -176,6 +180,18 @@ final class VirtualEngine implements CacheListener {
   @Override
   public void cleared() {
     events.cleared();
+  }
+
+  /** Prompt tokens that a request would find in its cache now. */
+  int cachedTokens(VirtualRequest request) {
+    return engine.cachedTokens(request);
+  }
+
+  /** The blocks of a request that computed a prompt for another engine are not needed any more. */
+  void free(VirtualRequest request) {
+    if (underWay.remove(request)) {
+      engine.free(request);
+    }
   }
 
   SimulatedEngine engine() {

@@ -15,8 +15,11 @@ import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.LongConsumer;
 
@@ -46,6 +49,8 @@ public final class VirtualFleet {
   private final VirtualNetwork network;
   private final Measures measures;
   private final int[] firsts;
+  private final Map<Long, VirtualRequest> transfers = new HashMap<>();
+  private long nextTransfer;
   private int nextFirst;
   private long nowNanos;
   private long playedNanos;
@@ -113,6 +118,7 @@ public final class VirtualFleet {
         case INCIDENT -> happen(plan.incidents().get((int) subject));
         case TICK -> tick(routers.get((int) subject));
         case MESSAGE -> routers.get(network.deliver(subject)).touch();
+        case TRANSFERRED -> transferred(subject);
       }
     }
     progress.accept(arrivals);
@@ -171,7 +177,9 @@ public final class VirtualFleet {
             true,
             prompt,
             0,
-            null);
+            null,
+            null,
+            plan.pairs().isOn());
     VirtualRouter router =
         routers.get(plan.routers().of(request, workload.session(request), plan.seed()));
     Question question =
@@ -191,26 +199,90 @@ public final class VirtualFleet {
 
   private void send(Question question, Assignment assignment) {
     VirtualRouter router = question.router;
-    VirtualEngine engine = router.engine(assignment.replica());
+    VirtualEngine answering = router.engine(assignment.replica());
+    given(question, answering);
+    question.answers = assignment;
+    Assignment computes = assignment.prefill();
+    VirtualEngine engine = answering;
+    VirtualRequest request;
+    if (computes == null) {
+      request = VirtualRequest.whole(question, answering, assignment);
+    } else {
+      engine = router.engine(computes.replica());
+      given(question, engine);
+      request = VirtualRequest.prefill(question, engine, computes);
+    }
     measures.assigned(
-        question.number, engine.number, assignment.choice().prediction().cachedTokens());
-    VirtualRequest request = new VirtualRequest(question, engine, assignment);
-    question.tried = request;
+        question.number,
+        engine.number,
+        assignment.choice().prediction().cachedTokens(),
+        computes != null);
+    engine.underWay.add(request);
     if (engine.faults.blackHole) {
+      engine.underWay.remove(request);
       failed(request);
       return;
-    }
-    if (plan.index().kind() == IndexMode.Kind.ROUTED) {
-      router
-          .routed(engine)
-          .given(router.index, engine.number, space.rootKey(), question.names, nowNanos);
     }
     engine.submit(request, nowNanos);
   }
 
+  private void given(Question question, VirtualEngine engine) {
+    if (plan.index().kind() == IndexMode.Kind.ROUTED) {
+      VirtualRouter router = question.router;
+      router
+          .routed(engine)
+          .given(router.index, engine.number, space.rootKey(), question.names, nowNanos);
+    }
+  }
+
+  /** A prompt was computed for another engine: what that one lacks is sent there. */
+  private void handOver(VirtualRequest computed) {
+    Question question = computed.question;
+    computed.computedNanos = nowNanos;
+    question.router.touch();
+    computed.assignment.answered();
+    computed.assignment.firstToken();
+    computed.assignment.usage(computed.promptTokens(), computed.cachedTokens());
+    computed.assignment.finished(Outcome.COMPLETED);
+    VirtualEngine from = computed.engine;
+    VirtualEngine to = question.router.engine(question.answers.replica());
+    VirtualRequest answer = VirtualRequest.decode(computed, to, question.answers);
+    int lacking = answer.promptTokens() - to.cachedTokens(answer);
+    long begins = Math.max(nowNanos, Math.max(from.sendsUntilNanos, to.receivesUntilNanos));
+    long ends = begins + Math.round(1e3 * plan.pairs().microsPerToken() * lacking);
+    from.sendsUntilNanos = ends;
+    to.receivesUntilNanos = ends;
+    to.underWay.add(answer);
+    transfers.put(nextTransfer, answer);
+    heap.add(
+        ends + Math.round(plan.pairs().fixedMillis() * NANOS_PER_MILLI),
+        Kind.TRANSFERRED,
+        nextTransfer++);
+  }
+
+  private void transferred(long transfer) {
+    VirtualRequest answer = Objects.requireNonNull(transfers.remove(transfer));
+    VirtualRequest computed = Objects.requireNonNull(answer.computed);
+    if (answer.engine.underWay.contains(answer)) { // and both engines are who they were
+      computed.engine.free(computed);
+      answer.engine.submit(answer, nowNanos);
+    }
+  }
+
   private void failed(VirtualRequest request) {
     Question question = request.question;
+    if (request.computed != null) {
+      request.computed.engine.free(request.computed);
+    }
+    for (VirtualRequest answer : transfers.values()) {
+      if (request.equals(answer.computed)) {
+        answer.engine.underWay.remove(answer);
+      }
+    }
     request.assignment.finished(Outcome.FAILED);
+    if (question.answers != request.assignment) {
+      question.answers.finished(Outcome.CANCELLED);
+    }
     question.failures++;
     Set<String> failedOn = new HashSet<>(question.failedOn);
     failedOn.add(request.assignment.replica().name());
@@ -257,28 +329,41 @@ public final class VirtualFleet {
   /** The router and the clients hear of a step's first and last tokens, after its events. */
   private void tell(VirtualEngine engine) {
     for (VirtualRequest request : begun) {
+      if (request.isPrefill()) {
+        continue;
+      }
       request.firstTokenNanos = nowNanos;
       request.question.router.touch();
       request.assignment.answered();
+      VirtualRequest computed = request.computed;
+      if (computed != null) {
+        request.assignment.transferred((nowNanos - computed.computedNanos) / NANOS_PER_MILLI);
+      }
       request.assignment.firstToken();
+      VirtualRequest computing = computed == null ? request : computed;
       measures.first(
           request.question.number,
           (nowNanos - request.question.arrivedNanos) / NANOS_PER_MILLI,
-          request.cachedTokens(),
-          request.hostTokens());
+          computing.cachedTokens(),
+          computing.hostTokens());
     }
     begun.clear();
     List<VirtualRequest> all = List.copyOf(ended);
     ended.clear();
     for (VirtualRequest request : all) {
+      if (request.isPrefill()) {
+        handOver(request);
+        continue;
+      }
       engine.underWay.remove(request);
       request.question.router.touch();
       measures.ended(
           request.question.number,
-          (nowNanos - request.firstTokenNanos)
-              / NANOS_PER_MILLI
-              / Math.max(1, request.answerTokens() - 1));
-      request.assignment.usage(request.promptTokens(), request.cachedTokens());
+          (nowNanos - request.firstTokenNanos) / NANOS_PER_MILLI,
+          request.answerTokens());
+      if (request.computed == null) {
+        request.assignment.usage(request.promptTokens(), request.cachedTokens());
+      }
       request.assignment.finished(Outcome.COMPLETED);
       over(request.question.number, false);
     }

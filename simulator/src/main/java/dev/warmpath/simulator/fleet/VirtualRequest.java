@@ -17,11 +17,53 @@ final class VirtualRequest extends EngineRequest {
   final Assignment assignment;
   long firstTokenNanos;
 
-  VirtualRequest(Question question, VirtualEngine engine, Assignment assignment) {
-    super(question, question.prepared.prompt().lengthTokens(), question.answerTokens);
+  /** What computes the prompt for this one; null if it does so itself. */
+  final @Nullable VirtualRequest computed;
+
+  /** When its prompt was there for another engine. */
+  long computedNanos;
+
+  private VirtualRequest(
+      Question question,
+      VirtualEngine engine,
+      Assignment assignment,
+      int answerTokens,
+      Transfer transfer,
+      @Nullable VirtualRequest computed) {
+    super(question, question.prepared.prompt().lengthTokens(), answerTokens, true, transfer);
     this.question = question;
     this.engine = engine;
     this.assignment = assignment;
+    this.computed = computed;
+  }
+
+  /** One that an engine serves alone. */
+  static VirtualRequest whole(Question question, VirtualEngine engine, Assignment assignment) {
+    return new VirtualRequest(
+        question, engine, assignment, question.answerTokens, Transfer.NONE, null);
+  }
+
+  /** One that computes the prompt for another, and keeps it until that has it. */
+  static VirtualRequest prefill(Question question, VirtualEngine engine, Assignment assignment) {
+    return new VirtualRequest(question, engine, assignment, 1, new Transfer(0, true), null);
+  }
+
+  /** One that answers what {@code computed} has computed. */
+  static VirtualRequest decode(
+      VirtualRequest computed, VirtualEngine engine, Assignment assignment) {
+    Question question = computed.question;
+    return new VirtualRequest(
+        question,
+        engine,
+        assignment,
+        question.answerTokens,
+        new Transfer(question.prepared.prompt().lengthTokens(), false),
+        computed);
+  }
+
+  /** Whether it only computes a prompt. */
+  boolean isPrefill() {
+    return holdsBlocks();
   }
 
   /** A request from its arrival to its end. */
@@ -34,7 +76,9 @@ final class VirtualRequest extends EngineRequest {
     final long arrivedNanos;
     int failures;
     java.util.Set<String> failedOn = java.util.Set.of();
-    @Nullable VirtualRequest tried;
+
+    @SuppressWarnings("NullAway.Init")
+    Assignment answers;
 
     Question(
         int number,

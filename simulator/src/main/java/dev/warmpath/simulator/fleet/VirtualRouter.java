@@ -83,6 +83,9 @@ final class VirtualRouter implements EngineEvents {
                 new SplittableRandom(seed),
                 new Metrics(),
                 cluster == null ? List.of() : List.of(cluster)));
+    if (plan.pairs().isOn()) {
+      dispatcher.splitRule(Pairs.rule(plan.pairs().rule()));
+    }
     if (cluster != null) {
       cluster.begin(dispatcher);
     }
@@ -104,6 +107,7 @@ final class VirtualRouter implements EngineEvents {
         new Replica("engine-" + engine.number, URI.create("http://virtual"), Set.of("virtual"), 1);
     replica.health(Replica.Health.UP);
     replica.gpuBlocks(plan.engine().cache().blocks());
+    replica.transfer(plan.pairs().transfer(engine.number));
     fleet.add(replica);
     int slot = index.addEngine(CopyCounting.PER_COPY);
     if (slot != engine.number) {

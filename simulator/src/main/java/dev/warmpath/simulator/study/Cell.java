@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.study;
 
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 
 /**
@@ -12,6 +13,7 @@ import dev.warmpath.simulator.fleet.Routers;
  * @param load share of the knee, or NaN if the rate was given
  * @param rate how many times as fast as recorded requests arrive
  * @param routers in front of the engines
+ * @param pairs of engines that serve a request together
  */
 public record Cell(
     String trace,
@@ -22,9 +24,10 @@ public record Cell(
     double rate,
     IndexMode index,
     String policy,
-    Routers routers) {
+    Routers routers,
+    Pairs pairs) {
 
-  /** One of a fleet without host tier, behind one router. */
+  /** One of a fleet without host tier and pairs, behind one router. */
   public Cell(
       String trace,
       int replicas,
@@ -33,7 +36,7 @@ public record Cell(
       double rate,
       IndexMode index,
       String policy) {
-    this(trace, replicas, kvTokens, 0, load, rate, index, policy, Routers.ONE);
+    this(trace, replicas, kvTokens, 0, load, rate, index, policy, Routers.ONE, Pairs.NONE);
   }
 
   /** The fleet in words. */
@@ -47,12 +50,16 @@ public record Cell(
     return amount(kvTokens) + " tokens" + host;
   }
 
-  /** What is compared within a setting: the policy, and the routers if there are several. */
+  /**
+   * What is compared within a setting: the policy, the routers if there are several, and the pairs
+   * if there are any.
+   */
   public String contender() {
-    return routers.count() == 1 ? policy : policy + ", " + routers;
+    String front = routers.count() == 1 ? policy : policy + ", " + routers;
+    return pairs.isOn() ? front + ", " + pairs : front;
   }
 
-  /** All but the policy and the routers: what is compared within. */
+  /** All but the policy, the routers and the pairs: what is compared within. */
   public String setting() {
     return String.format(
         java.util.Locale.ROOT,

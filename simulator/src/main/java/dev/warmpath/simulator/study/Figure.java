@@ -6,12 +6,15 @@ public enum Figure {
   TTFT_P50("ttftP50Ms", "TTFT p50", "ms", Better.LOWER, 0),
   TTFT_P90("ttftP90Ms", "TTFT p90", "ms", Better.LOWER, 0),
   TTFT_P99("ttftP99Ms", "TTFT p99", "ms", Better.LOWER, 0),
+  ANSWER_MEAN("answerMeanMs", "answer mean", "ms", Better.LOWER, 0),
+  ANSWER_P99("answerP99Ms", "answer p99", "ms", Better.LOWER, 0),
   TPOT("tpotMs", "TPOT", "ms", Better.LOWER, 1),
   HIT_RATE("hitRate", "hit rate", "", Better.HIGHER, 3),
   HOST_HIT_RATE("hostHitRate", "from host", "", Better.NEITHER, 3),
   GOODPUT("goodput", "goodput", "", Better.HIGHER, 3),
   IMBALANCE("imbalance", "imbalance", "", Better.LOWER, 2),
   PREDICTED_MINUS_ACTUAL("predictedMinusActual", "predicted − actual", "tokens", Better.NEITHER, 1),
+  SPLIT("split", "split", "", Better.NEITHER, 3),
   REJECTED("rejected", "rejected", "", Better.LOWER, 0);
 
   /** Which values are good ones. */
@@ -66,12 +69,15 @@ public enum Figure {
       case TTFT_P50 -> run.ttftMillis().p50();
       case TTFT_P90 -> run.ttftMillis().p90();
       case TTFT_P99 -> run.ttftMillis().p99();
+      case ANSWER_MEAN -> run.answerMillis().mean();
+      case ANSWER_P99 -> run.answerMillis().p99();
       case TPOT -> run.tpotMillis();
       case HIT_RATE -> run.hitRate();
       case HOST_HIT_RATE -> run.hostHitRate();
       case GOODPUT -> run.goodput();
       case IMBALANCE -> run.imbalance();
       case PREDICTED_MINUS_ACTUAL -> run.predictedMinusActual();
+      case SPLIT -> run.split();
       case REJECTED -> run.rejected();
     };
   }

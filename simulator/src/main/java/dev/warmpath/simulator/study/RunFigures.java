@@ -9,24 +9,28 @@ import java.util.Arrays;
  *
  * @param requests that were counted
  * @param ttftMillis time to first token
+ * @param answerMillis time to the last token
  * @param tpotMillis mean time between two tokens of an answer, over requests
  * @param hitRate share of prompt tokens that the engines did not compute
  * @param hostHitRate share of prompt tokens that they loaded from host memory instead
  * @param goodput share of requests within the goal for both
  * @param imbalance most prompt tokens computed by one engine, over their mean
  * @param predictedMinusActual mean tokens by which the router's prediction was off
+ * @param split share of requests whose prompt one engine computed and whose answer another one
  * @param rejected requests without an answer
  * @param spanSeconds from the first arrival to the last first token
  */
 public record RunFigures(
     int requests,
     Distribution ttftMillis,
+    Distribution answerMillis,
     double tpotMillis,
     double hitRate,
     double hostHitRate,
     double goodput,
     double imbalance,
     double predictedMinusActual,
+    double split,
     int rejected,
     double spanSeconds) {
 
@@ -56,6 +60,8 @@ public record RunFigures(
     private final double fromSeconds;
     private final double[] computed;
     private double[] ttft = new double[256];
+    private double[] answered = new double[256];
+    private int split;
     private int served;
     private int rejected;
     private int good;
@@ -85,12 +91,14 @@ public record RunFigures(
       return new RunFigures(
           served + rejected,
           Distribution.of(Arrays.copyOf(ttft, served)),
+          Distribution.of(Arrays.copyOf(answered, served)),
           tpot / Math.max(1, answers),
           (double) cached / Math.max(1, prompt),
           (double) host / Math.max(1, prompt),
           (double) good / Math.max(1, served + rejected),
           most / Math.max(1, mean),
           (double) off / Math.max(1, predicted),
+          (double) split / Math.max(1, served),
           rejected,
           lastSeconds - fromSeconds);
     }
@@ -102,10 +110,13 @@ public record RunFigures(
       }
       if (served == ttft.length) {
         ttft = Arrays.copyOf(ttft, 2 * served);
+        answered = Arrays.copyOf(answered, 2 * served);
       }
       double first = measures.firstMillis(i);
       double token = measures.tokenMillis(i);
+      answered[served] = measures.answeredMillis(i);
       ttft[served++] = first;
+      split += measures.isSplit(i) ? 1 : 0;
       if (token > 0) {
         tpot += token;
         answers++;

@@ -6,6 +6,7 @@ import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Measures;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;
@@ -42,6 +43,7 @@ public final class Study {
    * @param hostKvTokens sizes of host tiers, 0 for none
    * @param rates how many times as fast as recorded; shares of the knee if {@code ofKnee}
    * @param routers in front of each fleet
+   * @param pairs of its engines that serve a request together
    */
   public record Grid(
       List<String> policies,
@@ -51,7 +53,8 @@ public final class Study {
       List<Double> rates,
       boolean ofKnee,
       List<IndexMode> indexes,
-      List<Routers> routers) {
+      List<Routers> routers,
+      List<Pairs> pairs) {
 
     public Grid {
       policies = List.copyOf(policies);
@@ -61,9 +64,10 @@ public final class Study {
       rates = List.copyOf(rates);
       indexes = List.copyOf(indexes);
       routers = List.copyOf(routers);
+      pairs = List.copyOf(pairs);
     }
 
-    /** Fleets without host tier, behind one router. */
+    /** Fleets without host tier and pairs, behind one router. */
     public Grid(
         List<String> policies,
         List<Integer> replicas,
@@ -71,7 +75,16 @@ public final class Study {
         List<Double> rates,
         boolean ofKnee,
         List<IndexMode> indexes) {
-      this(policies, replicas, kvTokens, List.of(0L), rates, ofKnee, indexes, List.of(Routers.ONE));
+      this(
+          policies,
+          replicas,
+          kvTokens,
+          List.of(0L),
+          rates,
+          ofKnee,
+          indexes,
+          List.of(Routers.ONE),
+          List.of(Pairs.NONE));
     }
 
     private List<Fleet> fleets() {
@@ -184,12 +197,18 @@ public final class Study {
   }
 
   private double lightMean(Fleet fleet, double rate) {
-    Cell cell = cell(fleet, 1, rate, IndexMode.NOW, POLICY_OF_KNEE, Routers.ONE);
+    Cell cell = cell(fleet, 1, rate, IndexMode.NOW, POLICY_OF_KNEE, Routers.ONE, Pairs.NONE);
     return run(cell, 0, false, arrivals -> {}).figures.ttftMillis().mean();
   }
 
   private Cell cell(
-      Fleet fleet, double load, double rate, IndexMode index, String policy, Routers routers) {
+      Fleet fleet,
+      double load,
+      double rate,
+      IndexMode index,
+      String policy,
+      Routers routers,
+      Pairs pairs) {
     return new Cell(
         trace.name(),
         fleet.replicas,
@@ -199,7 +218,8 @@ public final class Study {
         rate,
         index,
         policy,
-        routers);
+        routers,
+        pairs);
   }
 
   private static double kneeOf(Fleet fleet, OptionalDouble rate) {
@@ -215,7 +235,17 @@ public final class Study {
         for (String policy : grid.policies) {
           double load = grid.ofKnee ? rate : Double.NaN;
           for (Routers routers : grid.routers) {
-            cells.add(cell(fleet, load, grid.ofKnee ? rate * knee : rate, index, policy, routers));
+            for (Pairs pairs : grid.pairs) {
+              cells.add(
+                  cell(
+                      fleet,
+                      load,
+                      grid.ofKnee ? rate * knee : rate,
+                      index,
+                      policy,
+                      routers,
+                      pairs));
+            }
           }
         }
       }
@@ -292,7 +322,8 @@ public final class Study {
     FleetPlan plan =
         FleetPlan.of(
                 cell.replicas(), engine, cell.index(), () -> PolicySpec.make(cell.policy()), seed)
-            .behind(cell.routers());
+            .behind(cell.routers())
+            .with(cell.pairs());
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(

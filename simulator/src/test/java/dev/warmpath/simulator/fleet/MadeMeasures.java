@@ -17,9 +17,9 @@ public final class MadeMeasures {
   public MadeMeasures answered(
       double seconds, int prompt, int engine, int predicted, int cached, double ttft, double tpot) {
     measures.arrived(next, seconds, prompt);
-    measures.assigned(next, engine, predicted);
+    measures.assigned(next, engine, predicted, false);
     measures.first(next, ttft, cached, cached / 4);
-    measures.ended(next, tpot);
+    measures.ended(next, tpot, 2);
     next++;
     return this;
   }

@@ -57,6 +57,18 @@ final class Runs {
       IndexMode index,
       Routers routers,
       Incident... incidents) {
+    return run(policy, trace, engines, engine, index, routers, Pairs.NONE, incidents);
+  }
+
+  static Outcome run(
+      String policy,
+      Trace trace,
+      int engines,
+      EngineConfig engine,
+      IndexMode index,
+      Routers routers,
+      Pairs pairs,
+      Incident... incidents) {
     FleetPlan plan =
         new FleetPlan(
             engines,
@@ -66,7 +78,8 @@ final class Runs {
             FleetPlan.REPLICA_REQUESTS,
             1,
             List.of(incidents),
-            routers);
+            routers,
+            pairs);
     Workload workload = new Workload(trace, 1, 1, 1);
     return new Outcome(new VirtualFleet(plan, workload).run(arrivals -> {}), engines);
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
@@ -103,7 +104,8 @@ final class StudyTest {
                 List.of(4.0),
                 false,
                 List.of(IndexMode.NOW),
-                List.of(Routers.ONE)),
+                List.of(Routers.ONE),
+                List.of(Pairs.NONE)),
             new Study.Runs(1, 2, 2, 0.1, StepCost.H100X4, 0));
     List<CellFigures> cells = new Run(study).run();
     assertThat(cells)

@@ -192,6 +192,9 @@ public final class Assignment implements DispatchResult {
       prefill.giveBack(Outcome.CANCELLED);
     }
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
+    if (ended && outcome == Outcome.COMPLETED && dispatcher.transfers()) {
+      engine.teach(dispatcher.answers(), reservation, dispatcher.nanos());
+    }
     if (ended) {
       meters().countOutcome(outcome);
       for (DispatchListener listener : dispatcher.listeners()) {

@@ -6,6 +6,7 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
+import dev.warmpath.router.fleet.engine.AnswerModel;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.EngineTable;
@@ -96,6 +97,7 @@ public final class Dispatcher {
   private final long seed;
   private final AtomicLong turns = new AtomicLong();
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
+  private final AnswerModel answers = new AnswerModel();
   private volatile Limits limits;
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
@@ -298,6 +300,9 @@ public final class Dispatcher {
         return noCandidate(selection.nearest());
       }
       RoutingRequest routed = routed(selection, request, turn, now);
+      if (selection.isSplittable()) {
+        selection.price(routed, answers);
+      }
       Plan plan = Plan.of(chooser, splitRule, routed, selection);
       if (plan == null) {
         return noCandidate(selection.nearest());
@@ -366,11 +371,12 @@ public final class Dispatcher {
     long turnsTaken = prefill == null ? 1 : 2; // each reservation has a number of its own
     BooleanSupplier stillValid = () -> turns.compareAndSet(turn, turn + turnsTaken);
     if (prefill == null) {
-      Reservation taken = last.reserve(stillValid, last.demand(request, false), turn, now);
+      Reservation taken =
+          last.reserve(stillValid, last.demand(request, EngineState.Part.WHOLE), turn, now);
       return taken == null ? null : assign(last, request, taken, null);
     }
-    EngineState.Demand computing = prefill.demand(request, false).showingItsEnd();
-    EngineState.Demand answering = last.demand(request, true);
+    EngineState.Demand computing = prefill.demand(request, EngineState.Part.PROMPT);
+    EngineState.Demand answering = last.demand(request, EngineState.Part.ANSWER);
     // both under both locks, in one order for everyone
     boolean isFirst = prefill.engine().number() < last.engine().number();
     Reservation[] inner = new Reservation[1];
@@ -546,6 +552,10 @@ public final class Dispatcher {
       table = table.of(now, limits.expectedBlocks(), environment.metrics());
     }
     return table;
+  }
+
+  AnswerModel answers() {
+    return answers;
   }
 
   long nanos() {

@@ -31,11 +31,13 @@ record Plan(@Nullable Leg prefill, Leg last) {
    *             lacks costs its transfer, not its computation
    *
    * The split rule is told what both ways cost, in milliseconds:
-   *   alone  backlog(A) + (1 + INTERFERENCE·running(A))·T(A) + decode(A)
-   *   apart  backlog(P) + (1 + INTERFERENCE·running(P))·T(P) + transfer(P, D) + decode(D)
-   * T is the prefill of what is not cached there. It holds up each stream that runs at the same
-   * engine, which counts as much less as others' tokens come late rather than never.
-   * decode is the step that the requests in flight there make longer.
+   *   alone  backlog(A) + (1 + others(A))·T(A) + w·answer(A)
+   *   apart  backlog(P) + (1 + others(P))·T(P) + transfer(P, D) + backlog(D) + w·answer(D)
+   * T is the prefill of what is not cached there. It holds up each of the streams that run at the
+   * same engine, and about as many prompts come behind it as wait there now:
+   *   others = w·running + waiting
+   * answer is how long the answer takes there, see AnswerModel, and w is ANSWER_WEIGHT. The legs
+   * are chosen by the same prices: docs/decisions/engines-share-the-work-by-its-price.md.
    *
    * P is chosen before D, and the network between them last, for measured fleets showed it to
    * matter least.
@@ -44,10 +46,8 @@ record Plan(@Nullable Leg prefill, Leg last) {
   /** Of so many engines the scores of a choice are kept. */
   static final int MOST_SCORED = 8;
 
-  private static final double INTERFERENCE = 0.25;
-  private static final double STEP_MILLIS = 15;
-  private static final double CONTEXT_MILLIS = 3.4e-5;
-  private static final double DECODE_WEIGHT = 0.25;
+  /** What a millisecond of an answer is worth beside one until its first token. */
+  static final double ANSWER_WEIGHT = 0.5;
 
   /**
    * The plan for a request; null if no engine may have it.
@@ -89,8 +89,12 @@ record Plan(@Nullable Leg prefill, Leg last) {
         request.knownTokens(),
         alone.candidates().uncachedTokens(request, alone.row),
         lacking,
-        alone.prefillMillis() + alone.decodeMillis(),
-        from.prefillMillis() + transfer.millis(lacking) + last.decodeMillis());
+        alone.backlogMillis() + alone.prefillMillis() + alone.answerMillis(),
+        from.backlogMillis()
+            + from.prefillMillis()
+            + transfer.millis(lacking)
+            + last.backlogMillis()
+            + last.answerMillis());
   }
 
   /** One engine of a plan: a row among those that could do the same. */
@@ -108,30 +112,33 @@ record Plan(@Nullable Leg prefill, Leg last) {
       return options.candidates();
     }
 
-    private double prefillMillis() {
-      Candidates rows = candidates();
-      double own = rows.prefillMillis(request, row);
-      return rows.prefillBacklogMillis(row) + (1 + INTERFERENCE * rows.running(row)) * own;
+    private double backlogMillis() {
+      return candidates().prefillBacklogMillis(row);
     }
 
-    private double decodeMillis() {
-      double step = STEP_MILLIS + CONTEXT_MILLIS * candidates().contextTokens(row);
-      return DECODE_WEIGHT * candidates().requests(row) * step;
+    private double prefillMillis() {
+      return (1 + candidates().prefillsOfOthers(row)) * candidates().prefillMillis(request, row);
+    }
+
+    private double answerMillis() {
+      return candidates().answerMillis(row);
     }
 
     /**
      * What the request needs of the engine.
      *
-     * @param isComputed whether another one computes the prompt
+     * @param part what of it is done there
      */
-    EngineState.Demand demand(PreparedRequest prepared, boolean isComputed) {
+    EngineState.Demand demand(PreparedRequest prepared, EngineState.Part part) {
       return new EngineState.Demand(
           prepared.promptTokens(),
-          isComputed ? prepared.promptTokens() : candidates().creditTokens(row),
+          part == EngineState.Part.ANSWER
+              ? prepared.promptTokens()
+              : candidates().creditTokens(row),
           contender().chain(),
           contender().matchedBlocks(),
-          prepared.streamed(),
-          isComputed);
+          prepared.streamed() || part == EngineState.Part.PROMPT, // whose end is seen
+          part);
     }
 
     @Nullable Reservation reserve(

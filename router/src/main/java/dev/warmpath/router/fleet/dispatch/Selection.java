@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
+import dev.warmpath.router.fleet.engine.AnswerModel;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.EngineTable;
 import dev.warmpath.router.fleet.engine.TransferCost;
@@ -17,6 +18,7 @@ import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.PromptBlocks;
+import dev.warmpath.router.routing.RoutingRequest;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -315,6 +317,20 @@ final class Selection {
   /** Whether one engine can compute the prompt for another one. */
   boolean isSplittable() {
     return !prefills.isEmpty() && !decodes.isEmpty();
+  }
+
+  /** Where requests may be split, prices what each engine's work does to others there. */
+  void price(RoutingRequest request, AnswerModel answers) {
+    for (Options options : List.of(alone, prefills, decodes)) {
+      Candidates rows = options.candidates;
+      for (int row = 0; row < rows.count(); row++) {
+        double answer = options == prefills ? 0 : answers.millis(request, rows, row);
+        rows.price(
+            row,
+            Plan.ANSWER_WEIGHT * answer,
+            Plan.ANSWER_WEIGHT * rows.running(row) + rows.waiting(row));
+      }
+    }
   }
 
   /** The engines that may compute the prompt for another one. */

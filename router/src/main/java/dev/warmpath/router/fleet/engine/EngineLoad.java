@@ -64,6 +64,12 @@ public final class EngineLoad {
     }
   }
 
+  /* Prefills of the last time, the older the less: a share that was added t ago counts e^(−t/RECENT). */
+  private static final double RECENT_NANOS = 20e9;
+  private static final double MOST_PREFILL_SHARE = 0.95;
+  private double recentMicros;
+  private long recentNanos;
+
   private int requests;
   private long contextTokens;
   private final PrefillQueue queue = new PrefillQueue();
@@ -73,6 +79,8 @@ public final class EngineLoad {
   /** A request with this share is sent. */
   public void add(Share share, long nowNanos) {
     advance(nowNanos);
+    recentMicros = recentMicros(nowNanos) + share.prefillMicros;
+    recentNanos = nowNanos;
     requests++;
     contextTokens += share.contextTokens;
     if (share.computed) {
@@ -125,6 +133,20 @@ public final class EngineLoad {
     return requests;
   }
 
+  private double recentMicros(long nowNanos) {
+    return recentMicros * Math.exp((recentNanos - nowNanos) / RECENT_NANOS);
+  }
+
+  /** For what share of the last 20 s or so it computed prompts, 0 to 0.95. */
+  double prefillShare(long nowNanos) {
+    return Math.min(MOST_PREFILL_SHARE, recentMicros(nowNanos) * 1e3 / RECENT_NANOS);
+  }
+
+  /** Prompt tokens of the requests in flight. */
+  long contextTokens() {
+    return contextTokens;
+  }
+
   /** Whether the request's prompt still counts as not computed. */
   public boolean isQueued(Share share, long nowNanos) {
     advance(nowNanos);
@@ -143,6 +165,7 @@ public final class EngineLoad {
     advance(nowNanos);
     candidates.load(
         requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
+    candidates.prefilling(prefillShare(nowNanos));
   }
 
   private void advance(long nowNanos) {

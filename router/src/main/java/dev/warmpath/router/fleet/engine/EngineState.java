@@ -147,7 +147,7 @@ public final class EngineState {
     int uncached = Math.max(0, demand.promptTokens() - demand.creditTokens());
     long micros = Math.round(1000 * prefill.cost().millis(uncached, demand.promptTokens()));
     EngineLoad.Share share =
-        demand.computedElsewhere()
+        demand.part() == Part.ANSWER
             ? EngineLoad.Share.computedElsewhere(demand.promptTokens())
             : new EngineLoad.Share(
                 uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
@@ -156,7 +156,7 @@ public final class EngineState {
     ClaimTable.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     Reservation taken = new Reservation(share, claim, ejection.chosen(), nowNanos, demand, turn);
-    if (demand.computedElsewhere()) {
+    if (demand.part() == Part.ANSWER) {
       taken.answered = true; // nothing is sent there yet, so it owes no answer
       replica.booked(dpRank, 1);
     } else {
@@ -208,7 +208,7 @@ public final class EngineState {
    * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    * @param heldBlocks leading blocks that the index shows there
    * @param streamed whether its response will show when the prompt is computed
-   * @param computedElsewhere whether another engine computes the prompt, whose blocks come here
+   * @param part what of it
    */
   public record Demand(
       int promptTokens,
@@ -216,22 +216,15 @@ public final class EngineState {
       @Nullable BlockChain chain,
       int heldBlocks,
       boolean streamed,
-      boolean computedElsewhere) {
+      Part part) {}
 
-    /** What a request needs of an engine that computes its prompt. */
-    public Demand(
-        int promptTokens,
-        int creditTokens,
-        @Nullable BlockChain chain,
-        int heldBlocks,
-        boolean streamed) {
-      this(promptTokens, creditTokens, chain, heldBlocks, streamed, false);
-    }
-
-    /** The same of an engine whose answer shows when the prompt is computed. */
-    public Demand showingItsEnd() {
-      return new Demand(promptTokens, creditTokens, chain, heldBlocks, true, computedElsewhere);
-    }
+  /** What of a request an engine does. */
+  public enum Part {
+    WHOLE,
+    /** It computes the prompt for another one. */
+    PROMPT,
+    /** It answers a prompt that another one computes, whose blocks come here. */
+    ANSWER
   }
 
   /** A byte of a response of it came, if only to refuse the request as wrong (4xx). */
@@ -275,6 +268,7 @@ public final class EngineState {
       return false;
     }
     reservation.firstToken = true;
+    reservation.firstTokenNanos = nowNanos;
     load.prefilled(reservation.share, nowNanos);
     PrefillPeriod.Sample sample = load.takeSample();
     if (sample != null) {
@@ -313,6 +307,15 @@ public final class EngineState {
       ejection.probeEnded();
     }
     return true;
+  }
+
+  /** A request that was completed here shows how long answers take. */
+  public synchronized void teach(AnswerModel model, Reservation reservation, long nowNanos) {
+    EngineState.Demand own = reservation.demand;
+    if (reservation.firstToken && own != null && own.part() != Part.PROMPT) {
+      double millis = (nowNanos - reservation.firstTokenNanos) / 1e6;
+      model.observe(millis, load.prefillShare(nowNanos), load.contextTokens());
+    }
   }
 
   /** What it costs to bring KV blocks of another engine here. */

@@ -19,6 +19,7 @@ public final class Reservation {
   final long turn;
   boolean answered;
   boolean firstToken;
+  long firstTokenNanos;
   boolean over;
 
   /**

@@ -123,6 +123,33 @@ class SplitTest {
     assertThat(way(assign(prompt(1000)))).matches("a>b|b>a");
   }
 
+  /** Nobody said which of them computes and which answers: what they did shows it. */
+  @Test
+  void anEngineThatComputesPromptsLeavesAnswersToOneThatDoesNot() {
+    Replica answering = add("a", Role.BOTH);
+    Replica computing = add("b", Role.BOTH);
+    rule("never");
+    computing.draining(true);
+    for (int i = 0; i < 8; i++) {
+      assign(prompt(16, 4, 9, i)).firstToken();
+    }
+    computing.draining(false);
+    answering.draining(true);
+    for (int i = 0; i < 6; i++) {
+      Assignment long20k = assign(prompt(0, 20_000, 1, i));
+      world.pass(1_500);
+      long20k.firstToken();
+      long20k.finished(Outcome.COMPLETED);
+    }
+    answering.draining(false);
+    rule("cheapest");
+    Assignment split = assign(prompt(0, 20_000, 1, 7));
+    assertThat(way(split)).isEqualTo("b>a");
+    split.finished(Outcome.CANCELLED);
+    world.pass(120_000); // which is long ago
+    assertThat(way(assign(prompt(0, 20_000, 1, 8)))).isEqualTo("b");
+  }
+
   @Test
   void aPrefillNeverAnswersAndIsNotMissed() {
     add("p", Role.PREFILL);

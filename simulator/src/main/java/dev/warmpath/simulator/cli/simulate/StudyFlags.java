@@ -4,6 +4,7 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.PolicySpec;
@@ -24,6 +25,7 @@ public final class StudyFlags {
   private static final int MOST_REPLICAS = 100_000;
   private static final int MOST_ROUTERS = 1_000;
   private static final double HIGHEST_RATE = 1e6;
+  private static final String OFF = "off";
 
   @Option(
       names = "--policies",
@@ -113,6 +115,38 @@ public final class StudyFlags {
   private boolean routersBySession;
 
   @Option(
+      names = "--prefills",
+      split = ",",
+      paramLabel = "N",
+      description = {
+        "Engines serve requests in pairs: the first N only compute prompts, the others answer; 0:",
+        "each does both; off: no pairs, to compare with."
+      })
+  private List<String> prefills = List.of();
+
+  @Option(
+      names = "--split",
+      split = ",",
+      paramLabel = "RULE",
+      defaultValue = "cheapest",
+      description = {
+        "Which requests a pair serves; options follow the name, as in",
+        "prompt-tokens:min-tokens=4096 (${DEFAULT-VALUE})."
+      })
+  private List<String> splits = List.of();
+
+  @Option(
+      names = "--transfer",
+      split = ",",
+      paramLabel = "MS:US",
+      defaultValue = "2:5",
+      description = {
+        "How long a pair's transfer takes: so many milliseconds, and microseconds a token",
+        "(${DEFAULT-VALUE})."
+      })
+  private List<String> transfers = List.of();
+
+  @Option(
       names = "--copies",
       paramLabel = "N",
       defaultValue = "0",
@@ -175,7 +209,45 @@ public final class StudyFlags {
         distinct(given),
         !loads.isEmpty(),
         distinct(converted("--index", indexes, IndexMode::parse)),
-        fronts());
+        fronts(),
+        pairs());
+  }
+
+  /** Without pairs neither rule nor transfer makes a difference. */
+  private List<Pairs> pairs() {
+    check("--split", splits, Pairs::rule);
+    List<Pairs> pairs = new ArrayList<>();
+    for (String prefill : prefills.isEmpty() ? List.of(OFF) : prefills) {
+      if (prefill.equals(OFF)) {
+        pairs.add(Pairs.NONE);
+        continue;
+      }
+      int count =
+          converted("--prefills", List.of(prefill), value -> bounded(value, leastReplicas() - 1))
+              .get(0);
+      for (String rule : splits) {
+        pairs.addAll(converted("--transfer", transfers, value -> pairs(count, rule, value)));
+      }
+    }
+    return distinct(pairs);
+  }
+
+  private int leastReplicas() {
+    return replicas.stream().mapToInt(each -> each).min().orElse(1);
+  }
+
+  private static int bounded(String number, int most) {
+    int value = Integer.parseInt(number);
+    bounded(value, 0, most);
+    return value;
+  }
+
+  private static Pairs pairs(int prefills, String rule, String transfer) {
+    String[] parts = transfer.split(":", -1);
+    if (parts.length != 2) {
+      throw new IllegalArgumentException("must be MS:US");
+    }
+    return new Pairs(prefills, rule, Double.parseDouble(parts[0]), Double.parseDouble(parts[1]));
   }
 
   /** Sharing makes no difference to one router. */

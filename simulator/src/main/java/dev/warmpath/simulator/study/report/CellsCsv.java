@@ -27,7 +27,11 @@ public final class CellsCsv {
             "poolHitRate",
             "routers",
             "routersBySession",
-            "shareMs"));
+            "shareMs",
+            "prefills",
+            "splitRule",
+            "transferMs",
+            "transferTokenUs"));
     add(text, header);
     cells.forEach(cell -> add(text, fields(cell)));
     return text.toString();
@@ -55,6 +59,10 @@ public final class CellsCsv {
     fields.add(Integer.toString(of.routers().count()));
     fields.add(Boolean.toString(of.routers().bySession()));
     fields.add(of.routers().sharing().toString());
+    fields.add(Integer.toString(of.pairs().prefills()));
+    fields.add(of.pairs().rule());
+    fields.add(number(of.pairs().fixedMillis()));
+    fields.add(number(of.pairs().microsPerToken()));
     return fields;
   }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.Cell;
@@ -16,8 +17,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The cells of a study as JSON: {@code {"cells": [{"trace", "replicas", "kvTokens", "load",
@@ -46,7 +49,14 @@ public final class CellsJson {
           Figure.IMBALANCE,
           Figure.PREDICTED_MINUS_ACTUAL,
           Figure.REJECTED,
-          Figure.HOST_HIT_RATE);
+          Figure.HOST_HIT_RATE,
+          Figure.ANSWER_MEAN,
+          Figure.ANSWER_P99,
+          Figure.SPLIT);
+
+  /** What files of before there were host tiers, or pairs, do not have. */
+  private static final Set<Figure> LATER =
+      EnumSet.of(Figure.HOST_HIT_RATE, Figure.ANSWER_MEAN, Figure.ANSWER_P99, Figure.SPLIT);
 
   private CellsJson() {}
 
@@ -88,6 +98,11 @@ public final class CellsJson {
     to.put("routers", routers.count())
         .put("routersBySession", routers.bySession())
         .put("shareMs", routers.sharing().toString());
+    Pairs pairs = cell.cell().pairs();
+    to.put("prefills", pairs.prefills())
+        .put("splitRule", pairs.rule())
+        .put("transferMs", pairs.fixedMillis())
+        .put("transferTokenUs", pairs.microsPerToken());
     to.put("seeds", cell.seeds());
     put(to, "requests", cell.requests());
     ObjectNode confidence = to.putObject("ci95");
@@ -145,12 +160,12 @@ public final class CellsJson {
       figures.put(figure, new Estimate(number(node.path("ttftMs"), name), own));
     });
     for (Figure figure : PLAIN) {
-      boolean known = figure != Figure.HOST_HIT_RATE || node.has(figure.key());
+      boolean known = !LATER.contains(figure) || node.has(figure.key());
       figures.put(
           figure,
           known
               ? new Estimate(number(node, figure.key()), number(confidence, figure.key()))
-              : new Estimate(0, Double.NaN)); // written before there were host tiers
+              : new Estimate(0, Double.NaN));
     }
     return new ReportCell(
         new Cell(
@@ -162,7 +177,8 @@ public final class CellsJson {
             number(node, "rate"),
             IndexMode.parse(text(node, "index")),
             text(node, "policy"),
-            routers(node)),
+            routers(node),
+            pairs(node)),
         (int) number(node, "seeds"),
         number(node, "requests"),
         figures,
@@ -177,6 +193,16 @@ public final class CellsJson {
             node.path("routersBySession").asBoolean(),
             Routers.Sharing.parse(text(node, "shareMs")))
         : Routers.ONE;
+  }
+
+  private static Pairs pairs(JsonNode node) {
+    return node.has("splitRule")
+        ? new Pairs(
+            (int) number(node, "prefills"),
+            text(node, "splitRule"),
+            number(node, "transferMs"),
+            number(node, "transferTokenUs"))
+        : Pairs.NONE;
   }
 
   private static String text(JsonNode node, String field) {

@@ -6,11 +6,13 @@ import dev.warmpath.simulator.study.CellFigures;
 import dev.warmpath.simulator.study.Figure;
 import dev.warmpath.simulator.study.Oracle;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -20,6 +22,9 @@ import java.util.stream.Stream;
  */
 public record ReportCell(
     Cell cell, int seeds, double requests, Map<Figure, Estimate> figures, Oracle oracle) {
+
+  private static final Set<Figure> OF_PAIRS =
+      EnumSet.of(Figure.ANSWER_MEAN, Figure.ANSWER_P99, Figure.SPLIT);
 
   public ReportCell {
     figures = Map.copyOf(figures);
@@ -57,11 +62,13 @@ public record ReportCell(
     return settings;
   }
 
-  /** The figures that tell cells apart: that of host tiers only where there is one. */
+  /** The figures that tell cells apart: those of host tiers and of pairs only where there are. */
   static List<Figure> figures(List<ReportCell> cells) {
     boolean hosted = cells.stream().anyMatch(cell -> cell.cell().hostKvTokens() > 0);
+    boolean paired = cells.stream().anyMatch(cell -> cell.cell().pairs().isOn());
     return Stream.of(Figure.values())
         .filter(figure -> hosted || figure != Figure.HOST_HIT_RATE)
+        .filter(figure -> paired || !OF_PAIRS.contains(figure))
         .toList();
   }
 

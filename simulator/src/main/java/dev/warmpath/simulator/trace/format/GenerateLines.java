@@ -7,7 +7,8 @@ import java.util.SplittableRandom;
 
 /**
  * Chats made by chance, a batch a line: {@code {"seed", "seconds", "sessions", "tenants", "zipf",
- * "system", "turns", "in", "out", "think", "burst"}}, all optional. Equal lines make equal chats.
+ * "system", "turns", "in", "out", "think", "burst", "inSpread", "outSpread"}}, all optional. Equal
+ * lines make equal chats.
  *
  * <p>Sessions begin at random times within {@code seconds}, {@code burst} of one tenant at each.
  * Tenant k has a share of them in proportion to k^−zipf and a system prompt of its own. A session
@@ -41,6 +42,8 @@ final class GenerateLines implements TraceFormat.Lines {
     double turns = Fields.whole(line, "turns", 1, MOST, 4);
     int in = Fields.whole(line, "in", 1, LONGEST, 300);
     int out = Fields.whole(line, "out", 1, LONGEST, 200);
+    double inSpread = Fields.seconds(line, "inSpread", LENGTH_SPREAD);
+    double outSpread = Fields.seconds(line, "outSpread", LENGTH_SPREAD);
     double think = Fields.seconds(line, "think", 20);
     String batch = batches++ + "/";
     double start = 0;
@@ -53,8 +56,7 @@ final class GenerateLines implements TraceFormat.Lines {
       sessions.begin(batch + tenant, systems[tenant]);
       double seconds = start;
       do {
-        sessions.turn(
-            trace, seconds, draws.length(in, LENGTH_SPREAD), draws.length(out, LENGTH_SPREAD));
+        sessions.turn(trace, seconds, draws.length(in, inSpread), draws.length(out, outSpread));
         seconds = draws.exponential(think);
       } while (!draws.isTrue(1 / turns));
     }

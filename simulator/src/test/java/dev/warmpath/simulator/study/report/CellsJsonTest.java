@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Cells;
@@ -67,7 +68,8 @@ final class CellsJsonTest {
             1.5,
             IndexMode.NOW,
             "warm",
-            new Routers(8, true, new Routers.Sharing(2, 0.5, 0.01)));
+            new Routers(8, true, new Routers.Sharing(2, 0.5, 0.01)),
+            new Pairs(2, "prompt-tokens:min-tokens=512", 2, 4.5));
     List<ReportCell> cells =
         List.of(
             Reports.grid().get(0),

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.study.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Cells;
@@ -14,7 +15,17 @@ final class StudyTableTest {
   @Test
   void hostTiersHaveAColumn() {
     Cell tiered =
-        new Cell("t", 4, 100_000, 2_000_000, Double.NaN, 1, IndexMode.NOW, "warm", Routers.ONE);
+        new Cell(
+            "t",
+            4,
+            100_000,
+            2_000_000,
+            Double.NaN,
+            1,
+            IndexMode.NOW,
+            "warm",
+            Routers.ONE,
+            Pairs.NONE);
     List<String> lines =
         StudyTable.of(
                 List.of(

@@ -101,4 +101,15 @@ final class GenerateLinesTest {
     }
     return text.toString();
   }
+
+  @Test
+  void lengthsMayBeAllTheSame() {
+    String same = LINE.replace("\"turns\": 3", "\"turns\": 1, \"inSpread\": 0, \"outSpread\": 0");
+    Trace trace = trace(same.replaceAll("\"system\": [0-9]+", "\"system\": 0"));
+    for (int request = 1; request < trace.requests(); request++) {
+      assertThat(trace.promptTokens(request)).isEqualTo(trace.promptTokens(0));
+      assertThat(trace.answerTokens(request)).isEqualTo(trace.answerTokens(0));
+    }
+    assertThat(trace(LINE).promptTokens(0)).isNotEqualTo(trace(LINE).promptTokens(3));
+  }
 }

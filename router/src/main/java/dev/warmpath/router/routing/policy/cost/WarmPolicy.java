@@ -22,6 +22,10 @@ import dev.warmpath.router.routing.Score;
  * copy serves those that come later, and costs nothing here. So what many share spreads before its
  * holders are overloaded. While a holder costs no more, it is preferred.
  *
+ * <p>In a fleet that splits requests over two engines the price has two terms more: what the answer
+ * costs there, and for k how many streams and prompts the prefill holds up there ({@link
+ * Candidates#price}).
+ *
  * <p>Where other routers often choose at the same time, each takes another one of those that cost
  * up to 10 ms and a tenth of the prefill more and hold as much ({@link Lowest#atPlace}).
  *
@@ -179,12 +183,13 @@ public final class WarmPolicy implements RankingPolicy {
     /** k: how often a miss is paid again. */
     private double repeats(int row) {
       double use = candidates.kvUse(row);
-      return behind + weights.evictionWeight * use * use;
+      double own = behind + weights.evictionWeight * use * use;
+      return own + candidates.prefillsOfOthers(row);
     }
 
     private double decodeMillis(int row) {
       double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
-      return weights.decodeWeight * candidates.requests(row) * step;
+      return weights.decodeWeight * candidates.requests(row) * step + candidates.answerMillis(row);
     }
   }
 }

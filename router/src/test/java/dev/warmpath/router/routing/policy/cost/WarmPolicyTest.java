@@ -39,6 +39,16 @@ class WarmPolicyTest {
   }
 
   @Test
+  void paysWhatARequestDoesToOthersWhereThatIsSaid() {
+    Candidates candidates = of(with("a", 800, Load.NONE), with("b", 0, Load.NONE));
+    double before = policy.score(prompt(1000), candidates, 0).total();
+    candidates.price(0, 300, 4);
+    double prefill = candidates.prefillMillis(prompt(1000), 0);
+    assertThat(policy.score(prompt(1000), candidates, 0).total())
+        .isEqualTo(before + 300 + 4 * prefill, within(1e-9));
+  }
+
+  @Test
   void staysWarmWhileTheQueueIsShorterThanTheMiss() {
     // A miss of 1000 tokens costs 71 ms, half of it again, and as much again for each prompt
     // that waits at an engine, by the median of 4 and 0. Each in flight costs 3.75 ms.

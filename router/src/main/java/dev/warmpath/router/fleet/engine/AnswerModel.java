@@ -1,0 +1,50 @@
+package dev.warmpath.router.fleet.engine;
+
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.RoutingRequest;
+
+/**
+ * Learns how long the fleet's answers take, and says what one costs at an engine: its own time
+ * there, and that by which it makes others' steps longer.
+ *
+ * <p>Thread-safe.
+ */
+public final class AnswerModel {
+
+  /*
+   * An answer of n tokens takes n steps. A step takes STEP_MILLIS, and CONTEXT_MILLIS for each token
+   * of the requests in flight; while the engine computes prompts, for the share u of its time, none
+   * goes on:
+   *
+   *   n · step / (1 − u)
+   *
+   * n is learned from the time of each stream from its first token to its end, as if steps took
+   * STEP_MILLIS. Where they are faster n comes out smaller, and the product is right all the same.
+   */
+
+  private static final double STEP_MILLIS = 15;
+  private static final double CONTEXT_MILLIS = 3.4e-5;
+  private static final double FIRST_STEPS = 200;
+  private static final double RATE = 0.02;
+
+  private volatile double steps = FIRST_STEPS;
+
+  /**
+   * A stream ended.
+   *
+   * @param millis since its first token
+   * @param prefillShare of the engine's time, that went into prompts
+   * @param contextTokens of its requests in flight
+   */
+  synchronized void observe(double millis, double prefillShare, long contextTokens) {
+    double step = STEP_MILLIS + CONTEXT_MILLIS * contextTokens;
+    steps += RATE * (millis * (1 - prefillShare) / step - steps);
+  }
+
+  /** What an answer to {@code request} costs at an engine, in milliseconds. */
+  public double millis(RoutingRequest request, Candidates rows, int row) {
+    double own = STEP_MILLIS + CONTEXT_MILLIS * rows.contextTokens(row);
+    double ofOthers = CONTEXT_MILLIS * rows.running(row) * request.knownTokens();
+    return steps * (own + ofOthers) / (1 - rows.prefillShare(row));
+  }
+}
