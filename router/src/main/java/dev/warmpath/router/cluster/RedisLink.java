@@ -285,7 +285,7 @@ final class RedisLink implements ClusterLink {
             .build();
     // The timer of a connection that could not be made ends after its client: what that calls
     // lives.
-    resources.eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
+    var unusedGroup = resources.eventLoopGroupProvider().allocate(Transports.eventLoopGroupClass());
     try {
       int retryMillis = FIRST_RETRY_MILLIS;
       while (!closed) {
