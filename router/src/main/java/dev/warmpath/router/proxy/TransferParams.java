@@ -5,9 +5,9 @@ import java.util.Arrays;
 
 /**
  * Empties the {@code kv_transfer_params} of an answer, in which vLLM names hosts, ports and blocks
- * of engines. Their bytes become blanks where they lie, so that nothing is parsed, delayed or
- * changed in length; the object or list stays, empty. How the bytes are cut into chunks makes no
- * difference.
+ * of engines, and TensorRT-LLM's {@code disaggregated_params}. Their bytes become blanks where they
+ * lie, so that nothing is parsed, delayed or changed in length; the object or list stays, empty.
+ * How the bytes are cut into chunks makes no difference.
  *
  * <p>In JSON the name can only stand in quotes that are not escaped as a name or a text of its own,
  * never inside a text.
@@ -16,7 +16,8 @@ import java.util.Arrays;
  */
 final class TransferParams {
 
-  private static final byte[] NAME = "\"kv_transfer_params\"".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] KV_TRANSFER = quoted("kv_transfer_params");
+  private static final byte[] DISAGGREGATED = quoted("disaggregated_params");
 
   /** Where in an answer the next byte is. */
   private enum At {
@@ -30,6 +31,7 @@ final class TransferParams {
   }
 
   private At at = At.ELSEWHERE;
+  private byte[] name = KV_TRANSFER;
   private int matched;
   private int depth;
 
@@ -38,13 +40,23 @@ final class TransferParams {
    * its client could as well have sent some.
    */
   static boolean areNamedIn(byte[] request) {
-    int last = NAME.length - 3; // without its quotes, which may be escaped
-    for (int at = last; at < request.length; at++) {
-      if (request[at] == 's' && Arrays.equals(request, at - last, at + 1, NAME, 1, last + 2)) {
+    for (int at = 0; at < request.length; at++) {
+      boolean mayEnd = request[at] == 's';
+      if (mayEnd && (ends(request, at, KV_TRANSFER) || ends(request, at, DISAGGREGATED))) {
         return true;
       }
     }
     return false;
+  }
+
+  /** Whether a name ends there, without its quotes, which may be escaped. */
+  private static boolean ends(byte[] request, int at, byte[] quoted) {
+    int last = quoted.length - 3;
+    return at >= last && Arrays.equals(request, at - last, at + 1, quoted, 1, last + 2);
+  }
+
+  private static byte[] quoted(String name) {
+    return ('"' + name + '"').getBytes(StandardCharsets.US_ASCII);
   }
 
   /** Empties them in the next bytes, in place; returns whether that changed any. */
@@ -83,9 +95,12 @@ final class TransferParams {
   }
 
   private void look(byte next) {
-    if (next == NAME[matched]) {
+    if (matched == 1) {
+      name = next == DISAGGREGATED[1] ? DISAGGREGATED : KV_TRANSFER; // they begin differently
+    }
+    if (next == name[matched]) {
       matched++;
-      if (matched == NAME.length) {
+      if (matched == name.length) {
         matched = 0;
         at = At.COLON;
       }

@@ -16,7 +16,13 @@ class TransferParamsTest {
           + "\"odd\":\"}\\\"]\\\\\",\"more\":{\"a\":null}}";
 
   @ParameterizedTest
-  @ValueSource(strings = {"\"kv_transfer_params\":", "\"kv_transfer_params\" :\n ", "\"\"kv_t"})
+  @ValueSource(
+      strings = {
+        "\"kv_transfer_params\":",
+        "\"kv_transfer_params\" :\n ",
+        "\"disaggregated_params\":",
+        "\"\"kv_t"
+      })
   void parametersAreEmptiedHoweverTheyAreCut(String name) {
     boolean isName = name.endsWith(" ") || name.endsWith(":");
     String before = "data: {\"choices\":[],\"kv_transfer\":1,";
@@ -51,7 +57,9 @@ class TransferParamsTest {
       value = {
         "{\"kv_transfer_params\":{}} | true",
         "kv_transfer_params | true",
+        "{\"disaggregated_params\":{}} | true",
         "kv_transfer_param | false",
+        "disaggregated_param | false",
         "s | false",
         "'' | false"
       })

@@ -253,7 +253,7 @@ class SplitFleetTest {
       boolean isChat = chat % 2 == 0;
       String expected = said(post(alone.url(), isChat, request(chat, isChat, false)).join());
       assertThat(said(answers.get(chat).join())).as("chat " + chat).isEqualTo(expected);
-      assertThat(answers.get(chat).join().body()).doesNotContain("remote_host");
+      assertThat(answers.get(chat).join().body()).doesNotContain("remote_host", "ctx_request_id");
     }
     assertThat(routed("warmpath_split_requests_total\\{result=\"handed_over\"}")).isEqualTo(chats);
     assertNothingIsHeld(engines.subList(0, 4));
