@@ -142,6 +142,15 @@ record ApiError(int status, String type, String code, String message, int retryS
     return unavailable("no_replica", "No replica can take the request: " + cause.label());
   }
 
+  /** To try again would not help. */
+  static ApiError unsplittable() {
+    String message =
+        "The engines here serve a request only in pairs, and it asks for several answers or prompts,"
+            + " for its prompt's own tokens, or for a stored response: it needs a replica of"
+            + " `role: both`.";
+    return new ApiError(400, "invalid_request_error", "not_splittable", message);
+  }
+
   static ApiError unknownModel(String model) {
     String message = "No replica serves the model `" + Decision.shown(model) + "`.";
     return new ApiError(404, "invalid_request_error", "model_not_found", message);

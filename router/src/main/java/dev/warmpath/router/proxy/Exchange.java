@@ -738,9 +738,21 @@ final class Exchange {
     } else if (result instanceof DispatchResult.Queued place) {
       queue(place);
     } else {
-      String model = prepared == null ? null : prepared.model();
-      reject(ApiError.noCandidate(((NoCandidate) result).cause(), model));
+      reject(noCandidate((NoCandidate) result));
     }
+  }
+
+  private ApiError noCandidate(NoCandidate none) {
+    boolean isWhole = fields != null && prepared != null && !prepared.splittable();
+    boolean isServedByPairsOnly =
+        isWhole
+            && none.cause() != DispatchResult.Cause.UNKNOWN_MODEL
+            && proxy.dispatcher().engines().stream()
+                .noneMatch(engine -> engine.replica().transfer().servesAlone());
+    String model = prepared == null ? null : prepared.model();
+    return isServedByPairsOnly
+        ? ApiError.unsplittable()
+        : ApiError.noCandidate(none.cause(), model);
   }
 
   /** It may have left the queue before its place in it was told. */

@@ -256,6 +256,18 @@ class SplitRequestTest {
     }
   }
 
+  /** A decode server of SGLang computes no prompt: there is nobody for such a request. */
+  @Test
+  void severalAnswersOfPairsAloneAreRefusedClearly() throws Exception {
+    try (Rig rig = rig(2, "sglang")) {
+      HttpResponse<byte[]> response = rig.chat(BODY.replace("50", "50,\"n\":2"));
+      assertThat(response.statusCode()).isEqualTo(400);
+      assertThat(body(response)).contains("not_splittable", "role: both");
+      assertThat(rig.backends.get(1).bodies).isEmpty();
+      rig.untilIdle();
+    }
+  }
+
   @Test
   void severalAnswersAreNotSplit() throws Exception {
     try (Rig rig = rig(2, "nixl")) {
