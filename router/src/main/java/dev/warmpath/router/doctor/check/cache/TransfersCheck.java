@@ -51,7 +51,7 @@ public final class TransfersCheck implements Check {
   }
 
   private static boolean reaches(ReplicaFacts from, ReplicaFacts to) {
-    return from != to && transfer(from).reaches(transfer(to));
+    return !from.name().equals(to.name()) && transfer(from).reaches(transfer(to));
   }
 
   private static void reached(ReplicaFacts from, List<ReplicaFacts> all, Findings into) {
