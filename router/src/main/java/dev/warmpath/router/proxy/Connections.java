@@ -40,6 +40,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -252,11 +253,22 @@ public final class Connections {
     RouterConfig.Timeouts now = timeouts.get();
     long shortest = Math.min(now.requestHeadMs(), now.keepAliveMs()) / LOOKS_A_TIMEOUT;
     long every = Math.max(SHORTEST_LOOK_MS, Math.min(shortest, LONGEST_LOOK_MS));
-    return vertx.setPeriodic(every, id -> look());
+    long late = TimeUnit.MILLISECONDS.toNanos(2 * every);
+    AtomicLong lastNanos = new AtomicLong(nanoClock.getAsLong());
+    return vertx.setPeriodic(
+        every,
+        id -> {
+          long nanos = nanoClock.getAsLong();
+          // After a standstill (SIGSTOP, a suspended machine) timers come before what has come to
+          // the
+          // sockets meanwhile: nobody was silent but this process.
+          if (nanos - lastNanos.getAndSet(nanos) < late) {
+            look(nanos);
+          }
+        });
   }
 
-  private void look() {
-    long now = nanoClock.getAsLong();
+  private void look(long now) {
     for (Connection connection : open) {
       Channel channel = connection.channel;
       if (channel.isRegistered() && channel.eventLoop().inEventLoop()) {
