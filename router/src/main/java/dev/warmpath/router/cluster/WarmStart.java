@@ -153,6 +153,9 @@ public final class WarmStart {
   private final BiConsumer<RouterId, SeedMessage> send;
   private final long beganNanos;
 
+  /** Since then all that could be reached is reached. */
+  private long aloneNanos;
+
   private State state = State.LISTENING;
   private long stateNanos;
   private long repeatNanos;
@@ -219,6 +222,7 @@ public final class WarmStart {
     this.send = send;
     beganNanos = nanoClock.getAsLong();
     stateNanos = beganNanos;
+    aloneNanos = beganNanos;
     repeatNanos = beganNanos;
   }
 
@@ -329,10 +333,11 @@ public final class WarmStart {
     boolean stands =
         nanosSince(beganNanos) >= LISTEN_NANOS
             || (listening > 0 && nanosSince(listeningNanos) >= SETTLE_NANOS);
-    if (others.isEmpty() && nanosSince(beganNanos) > ALONE_NANOS) {
-      if (nanosSince(beganNanos) > EXPECTED_NANOS || !mayMeet.getAsBoolean()) {
-        end(Outcome.NOBODY_HAS_STATE);
-      }
+    boolean expects = mayMeet.getAsBoolean();
+    aloneNanos = expects ? nanoClock.getAsLong() : aloneNanos;
+    boolean waited = nanosSince(beganNanos) > EXPECTED_NANOS;
+    if (others.isEmpty() && (expects ? waited : nanosSince(aloneNanos) > ALONE_NANOS)) {
+      end(Outcome.NOBODY_HAS_STATE);
     } else if (stands && !others.isEmpty()) {
       ask();
     }

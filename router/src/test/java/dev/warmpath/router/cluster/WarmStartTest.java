@@ -107,6 +107,22 @@ final class WarmStartTest {
     assertThat(seeded.taken).isEqualTo(snapshot);
   }
 
+  /** The others find their way back a second later than this one. */
+  @Test
+  void whoCanBeReachedAtLastIsGivenTimeToSaySo() {
+    byte[] snapshot = bytes(9);
+    net.donor(BEST, new Given(snapshot, 1));
+    Neighbours router = net.router(NEW, new Given(), seeded);
+    net.mayMeet = true;
+    net.pass(WarmStart.ALONE_NANOS + TimeUnit.SECONDS.toNanos(1));
+    net.mayMeet = false;
+    net.pass(TimeUnit.SECONDS.toNanos(1));
+    assertThat(router.outcome()).isEqualTo(Outcome.WAITING);
+    net.meet();
+    net.runUntil(() -> router.outcome() != Outcome.WAITING);
+    assertThat(router.outcome()).isEqualTo(Outcome.SEEDED);
+  }
+
   @Test
   void neighbourThatIsExpectedAndDoesNotComeIsGivenUp() {
     Neighbours router = net.router(NEW, new Given(), seeded);
