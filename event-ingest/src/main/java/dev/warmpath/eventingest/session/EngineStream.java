@@ -262,8 +262,8 @@ public final class EngineStream {
     checkAtNanos = in(FIRST_CHECK);
     heardSinceCheck = true; // the first check may bring what was published before the subscription
     if (lifetime.isUnproven() || !lifetime.started()) {
-      waiting
-          .clear(); // of an earlier connection, perhaps of another process; a replay has them else
+      // of an earlier connection, perhaps of another process; if not, a replay has them
+      waiting.clear();
     }
     if (lifetime.started() && lifetime.isUnproven() && (expectsHeld || state == State.JOINING)) {
       lifetime.unheard();

@@ -40,6 +40,9 @@ final class VirtualEngine implements CacheListener {
   final List<VirtualRequest> underWay = new ArrayList<>();
   EngineView view = EngineView.UNSEEN;
 
+  /** Processes that it was before. */
+  int lives;
+
   /** Until then its link sends, and receives, what was begun. */
   long sendsUntilNanos;
 
@@ -66,6 +69,9 @@ final class VirtualEngine implements CacheListener {
     engine = new SimulatedEngine(config, this);
     underWay.clear();
     arrived.clear();
+    lives++;
+    sendsUntilNanos = 0;
+    receivesUntilNanos = 0;
     events.forget();
     stepping = false;
     step++;

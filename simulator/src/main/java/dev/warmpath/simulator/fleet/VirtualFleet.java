@@ -202,6 +202,7 @@ public final class VirtualFleet {
     VirtualEngine answering = router.engine(assignment.replica());
     given(question, answering);
     question.answers = assignment;
+    question.answeringLives = answering.lives;
     Assignment computes = assignment.prefill();
     VirtualEngine engine = answering;
     VirtualRequest request;
@@ -247,6 +248,10 @@ public final class VirtualFleet {
     VirtualEngine from = computed.engine;
     VirtualEngine to = question.router.engine(question.answers.replica());
     VirtualRequest answer = VirtualRequest.decode(computed, to, question.answers);
+    if (to.lives != question.answeringLives || to.faults.blackHole) {
+      failed(answer);
+      return;
+    }
     int lacking = answer.promptTokens() - to.cachedTokens(answer);
     long begins = Math.max(nowNanos, Math.max(from.sendsUntilNanos, to.receivesUntilNanos));
     long ends = begins + Math.round(1e3 * plan.pairs().microsPerToken() * lacking);

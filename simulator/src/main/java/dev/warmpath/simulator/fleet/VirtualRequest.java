@@ -80,6 +80,9 @@ final class VirtualRequest extends EngineRequest {
     @SuppressWarnings("NullAway.Init")
     Assignment answers;
 
+    /** The lives of the engine that answers, when it was chosen. */
+    int answeringLives;
+
     Question(
         int number,
         VirtualRouter router,

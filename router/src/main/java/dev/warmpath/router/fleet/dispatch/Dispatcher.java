@@ -300,9 +300,6 @@ public final class Dispatcher {
         return noCandidate(selection.nearest());
       }
       RoutingRequest routed = routed(selection, request, turn, now);
-      if (selection.isSplittable()) {
-        selection.price(routed, answers);
-      }
       Plan plan = Plan.of(chooser, splitRule, routed, selection);
       if (plan == null) {
         return noCandidate(selection.nearest());
@@ -340,7 +337,17 @@ public final class Dispatcher {
     return selection.fillCandidates(request.prompt(), limits.replicaRequests(), now, passedOver);
   }
 
+  /** The request as a policy sees it; prices the candidates for it where any are split. */
   private RoutingRequest routed(
+      Selection selection, PreparedRequest request, long turn, long nowNanos) {
+    RoutingRequest routed = unpriced(selection, request, turn, nowNanos);
+    if (table.transfers() && !splitRule.equals(SplitRules.NEVER)) {
+      selection.price(routed, answers);
+    }
+    return routed;
+  }
+
+  private RoutingRequest unpriced(
       Selection selection, PreparedRequest request, long turn, long nowNanos) {
     return new RoutingRequest(
         request.prompt().lengthTokens(),
@@ -473,10 +480,11 @@ public final class Dispatcher {
     Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
     selection.gather(table(), request, Set.of(), engineEvents, explanation);
     selection.match(index, request.prompt());
+    if (!fillCandidates(selection, request, now, explanation) || selection.alone().isEmpty()) {
+      return explanation.nobody(selection.nearest());
+    }
     RoutingRequest routed = routed(selection, request, turns.get(), now);
-    return fillCandidates(selection, request, now, explanation) && !selection.alone().isEmpty()
-        ? explanation.chosen(chooser, others, routed, selection)
-        : explanation.nobody(selection.nearest());
+    return explanation.chosen(chooser, others, routed, selection);
   }
 
   /** The prompt's blocks on each engine that may get the request. */

@@ -319,17 +319,24 @@ final class Selection {
     return !prefills.isEmpty() && !decodes.isEmpty();
   }
 
-  /** Where requests may be split, prices what each engine's work does to others there. */
+  /** Where requests are split, prices what each engine's work does to others there. */
   void price(RoutingRequest request, AnswerModel answers) {
-    for (Options options : List.of(alone, prefills, decodes)) {
-      Candidates rows = options.candidates;
-      for (int row = 0; row < rows.count(); row++) {
-        double answer = options == prefills ? 0 : answers.millis(request, rows, row);
-        rows.price(
-            row,
-            Plan.ANSWER_WEIGHT * answer,
-            Plan.ANSWER_WEIGHT * rows.running(row) + rows.waiting(row));
-      }
+    price(alone, request, answers, true, true);
+    price(prefills, request, answers, true, false);
+    price(decodes, request, answers, false, true); // a transfer stops no step
+  }
+
+  private static void price(
+      Options options,
+      RoutingRequest request,
+      AnswerModel answers,
+      boolean computes,
+      boolean isAnswered) {
+    Candidates rows = options.candidates;
+    for (int row = 0; row < rows.count(); row++) {
+      double answer = isAnswered ? Plan.ANSWER_WEIGHT * answers.millis(request, rows, row) : 0;
+      double held = Plan.ANSWER_WEIGHT * rows.running(row) + rows.waiting(row);
+      rows.price(row, answer, computes ? held : 0);
     }
   }
 

@@ -27,6 +27,9 @@ public final class AnswerModel {
   private static final double FIRST_STEPS = 200;
   private static final double RATE = 0.02;
 
+  /** A stream that takes longer may have a client that reads slowly. */
+  private static final double MOST_TIMES = 4;
+
   private volatile double steps = FIRST_STEPS;
 
   /**
@@ -38,7 +41,8 @@ public final class AnswerModel {
    */
   synchronized void observe(double millis, double prefillShare, long contextTokens) {
     double step = STEP_MILLIS + CONTEXT_MILLIS * contextTokens;
-    steps += RATE * (millis * (1 - prefillShare) / step - steps);
+    double seen = millis * (1 - prefillShare) / step;
+    steps += RATE * (Math.min(seen, MOST_TIMES * steps) - steps);
   }
 
   /** What an answer to {@code request} costs at an engine, in milliseconds. */

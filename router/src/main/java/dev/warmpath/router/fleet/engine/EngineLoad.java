@@ -122,6 +122,8 @@ public final class EngineLoad {
     advance(nowNanos);
     if (share.queued) {
       period.spoil(); // nobody knows how much of it was computed
+      recentMicros = Math.max(0, recentMicros(nowNanos) - share.prefillMicros);
+      recentNanos = nowNanos;
       queue.leave(share, nowNanos);
     }
     requests--;
@@ -134,7 +136,7 @@ public final class EngineLoad {
   }
 
   private double recentMicros(long nowNanos) {
-    return recentMicros * Math.exp((recentNanos - nowNanos) / RECENT_NANOS);
+    return recentMicros == 0 ? 0 : recentMicros * Math.exp((recentNanos - nowNanos) / RECENT_NANOS);
   }
 
   /** For what share of the last 20 s or so it computed prompts, 0 to 0.95. */

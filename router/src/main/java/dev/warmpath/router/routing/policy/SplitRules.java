@@ -31,6 +31,9 @@ public final class SplitRules {
   private record Kind(
       Map<String, Double> defaults, Function<ToDoubleFunction<String>, SplitRule> make) {}
 
+  /** Nothing is split. */
+  public static final SplitRule NEVER = ways -> false;
+
   private static final Map<String, Kind> KINDS =
       Map.of(
           "cheapest",
@@ -67,7 +70,7 @@ public final class SplitRules {
           "always",
           new Kind(Map.of(), options -> ways -> true),
           "never",
-          new Kind(Map.of(), options -> ways -> false));
+          new Kind(Map.of(), options -> NEVER));
 
   /** What is chosen by default. */
   public static final SplitRule CHEAPEST = named("cheapest", Map.of());

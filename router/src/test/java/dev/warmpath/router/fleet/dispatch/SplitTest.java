@@ -151,6 +151,20 @@ class SplitTest {
   }
 
   @Test
+  void explainsByTheSamePrices() {
+    add("a", Role.BOTH);
+    Replica other = add("b", Role.BOTH);
+    other.draining(true);
+    for (int i = 0; i < 8; i++) {
+      assign(prompt(16, 4, 9, i)).firstToken();
+    }
+    other.draining(false);
+    Explanation explained = world.dispatcher.explain(World.request(prompt(0, 20_000, 1, 7)));
+    assertThat(explained.winner())
+        .isEqualTo(way(world.assign(World.request(prompt(0, 20_000, 1, 7)))));
+  }
+
+  @Test
   void aPrefillNeverAnswersAndIsNotMissed() {
     add("p", Role.PREFILL);
     DispatchResult nobody = world.dispatcher.assign(World.request(prompt(1000)).split(), Set.of());

@@ -29,6 +29,14 @@ class AnswerModelTest {
     assertThat(millis(0, 0, 0.5)).isEqualTo(600 * 15, within(1.0));
   }
 
+  /** A client may read slowly for an hour. */
+  @Test
+  void oneStreamTeachesLittle() {
+    learn(200 * 15, 0, 0);
+    model.observe(3_600_000, 0, 0);
+    assertThat(millis(0, 0, 0)).isBetween(200 * 15.0, 1.1 * 200 * 15);
+  }
+
   @Test
   void contextMakesStepsLongerItsOwnAndThoseOfOthers() {
     learn(1000 * 15, 0, 0);
