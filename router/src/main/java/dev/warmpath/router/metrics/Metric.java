@@ -175,7 +175,8 @@ public enum Metric {
       "replica"),
   REPLICA_RECEIVED_TOKENS_TOTAL(
       Type.COUNTER,
-      "Prompt tokens whose KV cache came from another engine, by the replica's own metrics (vLLM).",
+      "Prompt tokens whose KV cache any connector has loaded, by the replica's own metrics (vLLM):"
+          + " from another engine, from host memory (OffloadingConnector) or from a store.",
       "replica"),
   REPLICA_EXPIRED_TRANSFERS_TOTAL(
       Type.COUNTER,

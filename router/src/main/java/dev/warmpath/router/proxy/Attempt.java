@@ -90,7 +90,6 @@ final class Attempt {
   private long sentNanos = UNKNOWN;
   private long computedNanos;
   private int prefillCached = Usage.ABSENT;
-  private boolean complete;
   private boolean over;
   private boolean sentWhole;
   private boolean begun;
@@ -272,11 +271,6 @@ final class Attempt {
         && contentType(found).startsWith(STREAM)
         && "identity"
             .equals(Objects.requireNonNullElse(found.getHeader("content-encoding"), "identity"));
-  }
-
-  /** Whether a good answer has come to its end. */
-  boolean isComplete() {
-    return complete;
   }
 
   /** Whether bytes of the replica's answer went down. */
@@ -502,7 +496,10 @@ final class Attempt {
       begin();
     }
     reportUsage();
-    complete = isGood();
+    PrefillLeg leg = exchange.prefill();
+    if (leg != null && isGood()) {
+      leg.settle(); // a short answer may overtake that of the prefill
+    }
     finish(outcome());
     exchange.end(exchange.response().getStatusCode(), Ending.COMPLETE);
     exchange.response().end();

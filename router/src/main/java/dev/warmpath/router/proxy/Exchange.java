@@ -1197,9 +1197,6 @@ final class Exchange {
     if (queued != null) {
       queued.withdraw();
     }
-    if (prefill != null && attempt != null && attempt.isComplete()) {
-      prefill.settle(); // a short answer may overtake that of the prefill
-    }
     leavePrefill();
     fields = null;
     if (reserved != null) {

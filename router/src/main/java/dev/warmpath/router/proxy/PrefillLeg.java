@@ -38,7 +38,7 @@ final class PrefillLeg {
     /**
      * The prompt is computed.
      *
-     * @param answer null if it cannot be read
+     * @param answer null if it cannot be read, or has not come
      */
     void computed(@Nullable JsonNode answer);
 
@@ -290,6 +290,7 @@ final class PrefillLeg {
     if (!over) {
       assignment.firstToken();
       finish(Outcome.COMPLETED);
+      listener.computed(null);
     }
   }
 

@@ -19,7 +19,9 @@ import io.vertx.core.net.PemKeyCertOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -34,6 +36,10 @@ class DoctorTest {
 
   private static final FleetProbe.Options NO_REQUESTS =
       new FleetProbe.Options(false, Duration.ofSeconds(1));
+  private static final FleetProbe.Options WITH_REQUESTS =
+      new FleetProbe.Options(true, Duration.ofSeconds(20));
+  private static final String HANDED_OVER =
+      "{\"usage\":{\"prompt_tokens\":9},\"kv_transfer_params\":{\"remote_block_ids\":[[1]]}}";
 
   @TempDir private Path folder;
   private final Vertx vertx = Vertx.vertx();
@@ -134,6 +140,85 @@ class DoctorTest {
           .startsWith("warn 16 tokens a block and 1 ahead, but 16 tokens a block on plain")
           .contains("--kv-transfer-config");
     }
+  }
+
+  /** Whose engines of `both` are pairs, but not across. */
+  @Test
+  void twoModelsInOneFleetAreNoPairs() throws Exception {
+    try (Backend two = new Backend(vertx);
+        Backend one = new Backend(vertx);
+        Backend other = new Backend(vertx)) {
+      two.models = "{\"data\":[{\"id\":\"m\"},{\"id\":\"n\"}]}";
+      one.models = "{\"data\":[{\"id\":\"n\"}]}";
+      other.models = "{\"data\":[{\"id\":\"o\"}]}";
+      other.metrics = "vllm:cache_config_info{block_size=\"32\"} 1\n";
+      for (Backend engine : List.of(two, one)) {
+        engine.metrics = "vllm:cache_config_info{block_size=\"16\"} 1\n";
+        engine.script = (request, body) -> request.response().end(HANDED_OVER);
+      }
+      DoctorReport report =
+          examine(
+              WITH_REQUESTS,
+              tree ->
+                  tree.put("replicas", inPair("two", two, "both", "nixl"), "test")
+                      .put("replicas", inPair("one", one, "both", "nixl"), "test")
+                      .put("replicas", inPair("other", other, "both", "nixl"), "test"));
+
+      assertThat(found(report, "two", "transfers")).startsWith("ok it answers what one computes");
+      assertThat(found(report, "one", "transfers")).startsWith("ok it answers what two computes");
+      assertThat(found(report, "other", "transfers")).isEmpty();
+      for (Backend engine : List.of(two, one)) {
+        List<Buffer> handed =
+            engine.bodies.stream()
+                .filter(body -> body.toString().contains("kv_transfer_params"))
+                .toList();
+        assertThat(handed).hasSize(2).allMatch(body -> body.toString().contains("\"n\""));
+      }
+    }
+  }
+
+  @Test
+  void aPrefillThatFailsIsNamed() throws Exception {
+    try (Backend prefill = new Backend(vertx);
+        Backend decode = new Backend(vertx)) {
+      prefill.script = (request, body) -> request.connection().close();
+      assertThat(found(examinePair(prefill, decode, "nixl"), "d", "transfers"))
+          .startsWith("fail a prompt computed at p was not answered here: /v1/completions at p: ");
+    }
+  }
+
+  /** Which of two that wait for each other fails first is to blame. */
+  @Test
+  void aDecodeThatFailsIsNamedBeforeThePrefillThatWaitsForIt() throws Exception {
+    try (Backend prefill = new Backend(vertx);
+        Backend decode = new Backend(vertx)) {
+      CompletableFuture<Void> refused = new CompletableFuture<>();
+      prefill.script =
+          (request, body) ->
+              refused.thenRun(() ->
+                  vertx.setTimer( // so long that the first is certainly the first
+                      200, timer -> request.response().setStatusCode(500).end("yours")));
+      decode.script =
+          (request, body) ->
+              request.response().setStatusCode(500).end("mine").onSuccess(refused::complete);
+      assertThat(found(examinePair(prefill, decode, "sglang"), "d", "transfers"))
+          .startsWith("fail a prompt computed at p was not answered here: d answers 500 mine");
+    }
+  }
+
+  private DoctorReport examinePair(Backend prefill, Backend decode, String connector)
+      throws Exception {
+    return examine(
+        WITH_REQUESTS,
+        tree ->
+            tree.put("replicas", inPair("p", prefill, "prefill", connector), "test")
+                .put("replicas", inPair("d", decode, "decode", connector), "test"));
+  }
+
+  private static Map<String, Object> inPair(
+      String name, Backend engine, String role, String connector) {
+    return Map.of(
+        "name", name, "url", engine.url(), "role", role, "kv-connector", connector, "kv-port", 1L);
   }
 
   private static Map<String, Object> withEvents(String name, Backend engine, EventFeed feed) {

@@ -421,6 +421,34 @@ class SplitRequestTest {
     }
   }
 
+  /** A short answer is whole before the prefill's own. */
+  @Test
+  void aPrefillThatIsOvertakenHasHandedOver() throws Exception {
+    try (Rig rig = rig(2, "sglang")) {
+      Backend prefill = rig.backends.get(0);
+      List<Runnable> later = new CopyOnWriteArrayList<>();
+      prefill.script = (request, body) -> later.add(() -> request.response().end(PREFILLED));
+      rig.backends.get(1).script =
+          (request, body) ->
+              when(
+                  rig,
+                  () -> !later.isEmpty(),
+                  () -> request.response().end("{\"choices\":[{\"text\":\"y\"}]}"));
+      assertThat(rig.chat(BODY.replace("50", "1")).statusCode()).isEqualTo(200);
+      rig.untilIdle();
+      later.get(0).run();
+      assertThat(rig.metrics())
+          .containsEntry("warmpath_split_requests_total{result=\"handed_over\"}", 1.0)
+          .containsEntry(
+              "warmpath_split_pairs_total{engine=\"r0\",leg=\"prefill\",result=\"handed_over\"}",
+              1.0)
+          .containsEntry(
+              "warmpath_split_pairs_total{engine=\"r1\",leg=\"decode\",result=\"handed_over\"}",
+              1.0)
+          .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"completed\"}", 1.0);
+    }
+  }
+
   @Test
   void mooncakesPrefillIsCalledByTheNameThatItHasNow() throws Exception {
     AtomicInteger asked = new AtomicInteger();

@@ -65,6 +65,12 @@ public record HttpFacts(
             .toList();
   }
 
+  /** Names of the base models that it and the other one serve. */
+  public List<String> sharedModels(HttpFacts other) {
+    List<String> theirs = other.baseModels();
+    return baseModels().stream().filter(theirs::contains).toList();
+  }
+
   /** Longest prompt and answer of its models; 0 if it does not say. */
   public int maxModelTokens() {
     return models == null ? 0 : models.stream().mapToInt(ServedModel::maxTokens).max().orElse(0);

@@ -39,6 +39,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -198,11 +200,15 @@ public final class FleetProbe implements AutoCloseable {
         reachable.add(fleet.get(found.indexOf(facts)));
       }
     }
+    Function<Replica, HttpFacts> told = replica -> found.get(fleet.indexOf(replica)).http();
+    BiFunction<Replica, Replica, List<String>> models =
+        (from, to) -> told.apply(to).sharedModels(told.apply(from));
     List<PairTrial> tried = new ArrayList<>();
-    for (PairProbe.Pair pair : PairProbe.pairs(reachable)) {
-      HttpFacts told = found.get(fleet.indexOf(pair.decode())).http();
-      String model = model(told);
-      tried.add(probe.run(pair, TrialPrompt.of(model, pairWords(told), tokenizer(model))));
+    for (PairProbe.Pair pair :
+        PairProbe.pairs(reachable, (from, to) -> !models.apply(from, to).isEmpty())) {
+      String model = model(models.apply(pair.prefill(), pair.decode()));
+      int words = pairWords(told.apply(pair.decode()));
+      tried.add(probe.run(pair, TrialPrompt.of(model, words, tokenizer(model))));
     }
     return tried;
   }
@@ -243,7 +249,7 @@ public final class FleetProbe implements AutoCloseable {
     if (served.isEmpty() || servesNobody) {
       return List.of();
     }
-    String model = model(told);
+    String model = model(served);
     List<Trial> all = new ArrayList<>();
     for (int rank = 0; rank < replica.ranks(); rank++) {
       all.add(trials.run(replica, rank, told, model, tokenizer(model)));
@@ -251,8 +257,7 @@ public final class FleetProbe implements AutoCloseable {
     return all;
   }
 
-  private String model(HttpFacts told) {
-    List<String> served = told.baseModels();
+  private String model(List<String> served) {
     return served.stream()
         .filter(name -> tokenizer(name) != null)
         .findFirst()

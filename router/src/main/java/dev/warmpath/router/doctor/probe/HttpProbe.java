@@ -142,7 +142,7 @@ final class HttpProbe {
   }
 
   /** Why an exchange failed, for people. */
-  static String problem(RuntimeException failure, URI base, Duration timeout) {
+  static String problem(Throwable failure, URI base, Duration timeout) {
     List<Throwable> causes = causes(failure);
     if (causes.stream().anyMatch(UnknownHostException.class::isInstance)) {
       return "the host name '" + base.getHost() + "' cannot be resolved";

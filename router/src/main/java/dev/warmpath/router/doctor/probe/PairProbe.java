@@ -28,10 +28,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,14 +63,20 @@ final class PairProbe {
     this.patience = patience;
   }
 
-  /** Each that computes and each that answers at least once, but no product of them. */
-  static List<Pair> pairs(List<Replica> fleet) {
+  /**
+   * Each that computes and each that answers at least once, but no product of them.
+   *
+   * @param shareModel whether there is a model that both serve
+   */
+  static List<Pair> pairs(List<Replica> fleet, BiPredicate<Replica, Replica> shareModel) {
+    BiPredicate<Replica, Replica> reaches =
+        shareModel.and((from, to) -> from != to && from.transfer().reaches(to.transfer()));
     List<Pair> pairs = new ArrayList<>();
     Map<Replica, Integer> answering = new HashMap<>();
     Map<Replica, Integer> computing = new HashMap<>();
     for (Replica from : fleet) {
       fleet.stream()
-          .filter(to -> reaches(from, to))
+          .filter(to -> reaches.test(from, to))
           .min(Comparator.comparingInt(to -> answering.getOrDefault(to, 0)))
           .ifPresent(to -> {
             pairs.add(new Pair(from, to));
@@ -81,7 +87,7 @@ final class PairProbe {
     for (Replica to : fleet) {
       if (!answering.containsKey(to)) {
         fleet.stream()
-            .filter(from -> reaches(from, to))
+            .filter(from -> reaches.test(from, to))
             .min(Comparator.comparingInt(from -> computing.getOrDefault(from, 0)))
             .ifPresent(from -> {
               pairs.add(new Pair(from, to));
@@ -92,10 +98,6 @@ final class PairProbe {
     return pairs.subList(0, Math.min(pairs.size(), MOST_PAIRS));
   }
 
-  private static boolean reaches(Replica from, Replica to) {
-    return from != to && from.transfer().reaches(to.transfer());
-  }
-
   PairTrial run(Pair pair, TrialPrompt prompt) {
     try {
       double before = received(pair.decode);
@@ -103,10 +105,7 @@ final class PairProbe {
       int tokens = usage(answer).promptTokens();
       return new PairTrial(
           pair.prefill.name(), pair.decode.name(), null, tokens, growth(pair.decode, before));
-    } catch (CompletionException | CancellationException e) {
-      String why = HttpProbe.problem(e, pair.decode.baseUrl(), REQUEST_LIMIT);
-      return failed(pair, why);
-    } catch (IOException e) {
+    } catch (CompletionException | IOException e) {
       return failed(pair, String.valueOf(e.getMessage()));
     }
   }
@@ -136,16 +135,27 @@ final class PairProbe {
         send(pair.prefill, prompt, protocol.prefill(fields, handoff));
     if (transfer.connector().isTogether()) {
       byte[] decode = Objects.requireNonNull(protocol.decode(fields, handoff, null));
-      CompletableFuture<Answer> answered = send(pair.decode, prompt, decode);
-      good(pair.prefill, computed.join());
-      return good(pair.decode, answered.join());
+      return both(computed, send(pair.decode, prompt, decode));
     }
-    JsonNode told = json(good(pair.prefill, computed.join()));
+    JsonNode told = json(computed.join());
     byte[] decode = protocol.decode(fields, handoff, told);
     if (decode == null) {
       throw new IOException(pair.prefill.name() + " computes the prompt and hands nothing over");
     }
-    return good(pair.decode, send(pair.decode, prompt, decode).join());
+    return send(pair.decode, prompt, decode).join();
+  }
+
+  /**
+   * Of two legs the one that fails first is to blame, as the other one waits for it in vain. Both
+   * end before another pair is tried.
+   */
+  private static Answer both(
+      CompletableFuture<Answer> computed, CompletableFuture<Answer> answered) {
+    CompletableFuture<Object> first = CompletableFuture.anyOf(answered, computed);
+    CompletableFuture.allOf(answered, computed).handle((ended, failure) -> ended).join();
+    first.join();
+    computed.join();
+    return answered.join();
   }
 
   private static Handoff handoff(Pair pair) {
@@ -168,16 +178,26 @@ final class PairProbe {
         to.ranks() > 1
             ? Map.of("x-data-parallel-rank", Integer.toString(to.headerRank(0)))
             : Map.of();
-    return http.post(to, prompt.path(), body, headers, REQUEST_LIMIT);
+    CompletableFuture<Answer> asked = http.post(to, prompt.path(), body, headers, REQUEST_LIMIT);
+    return reached(to, prompt.path(), asked, REQUEST_LIMIT).thenApply(answer -> good(to, answer));
   }
 
-  private static Answer good(Replica at, Answer answer) throws IOException {
+  /** What failed says at which replica. */
+  private static CompletableFuture<Answer> reached(
+      Replica at, String path, CompletableFuture<Answer> asked, Duration limit) {
+    return asked.exceptionally(failure -> {
+      String why = HttpProbe.problem(failure, at.baseUrl(), limit);
+      throw new CompletionException("%s at %s: %s".formatted(path, at.name(), why), failure);
+    });
+  }
+
+  private static Answer good(Replica at, Answer answer) {
     if (answer.status() == OK) {
       return answer;
     }
     String body = new String(answer.body(), StandardCharsets.UTF_8).strip();
     String shown = body.length() > SHOWN_CHARS ? body.substring(0, SHOWN_CHARS) + "…" : body;
-    throw new IOException(at.name() + " answers " + answer.status() + " " + shown);
+    throw new CompletionException(at.name() + " answers " + answer.status() + " " + shown, null);
   }
 
   private static @Nullable JsonNode json(Answer answer) throws IOException {
@@ -208,7 +228,9 @@ final class PairProbe {
   }
 
   private double received(Replica replica) {
-    return MetricsPage.read(http.get(replica, "/metrics", patience).join().body()).receivedTokens();
+    CompletableFuture<Answer> asked = http.get(replica, "/metrics", patience);
+    Answer page = reached(replica, "/metrics", asked, patience).join();
+    return MetricsPage.read(page.body()).receivedTokens();
   }
 
   /** Engines count after they have answered. */

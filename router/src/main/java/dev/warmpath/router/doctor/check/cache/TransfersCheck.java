@@ -4,6 +4,7 @@ import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Finding;
 import dev.warmpath.router.doctor.check.Findings;
 import dev.warmpath.router.doctor.facts.FleetFacts;
+import dev.warmpath.router.doctor.facts.HttpFacts;
 import dev.warmpath.router.doctor.facts.PairTrial;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.fleet.KvTransfer;
@@ -51,7 +52,16 @@ public final class TransfersCheck implements Check {
   }
 
   private static boolean reaches(ReplicaFacts from, ReplicaFacts to) {
-    return !from.name().equals(to.name()) && transfer(from).reaches(transfer(to));
+    return !from.name().equals(to.name())
+        && transfer(from).reaches(transfer(to))
+        && mayShareModel(from.http(), to.http());
+  }
+
+  /** Who does not say what it serves may serve all. */
+  private static boolean mayShareModel(HttpFacts from, HttpFacts to) {
+    return from.baseModels().isEmpty()
+        || to.baseModels().isEmpty()
+        || !from.sharedModels(to).isEmpty();
   }
 
   private static void reached(ReplicaFacts from, List<ReplicaFacts> all, Findings into) {
@@ -59,7 +69,8 @@ public final class TransfersCheck implements Check {
       into.fail(
           from.name(),
           "no replica answers what it computes: it serves nobody",
-          "give a replica `role: decode` or `both` with the same `kv-connector` and `kv-group`");
+          "give a replica of its model `role: decode` or `both` with the same `kv-connector` and"
+              + " `kv-group`");
     }
   }
 
@@ -70,7 +81,8 @@ public final class TransfersCheck implements Check {
       return;
     }
     String change =
-        "give a replica `role: prefill` or `both` with the same `kv-connector` and `kv-group`";
+        "give a replica of its model `role: prefill` or `both` with the same `kv-connector` and"
+            + " `kv-group`";
     if (transfer(to).connector() == Connector.SGLANG) {
       into.fail(to.name(), "no replica computes prompts for it: it serves nobody", change);
     } else {
