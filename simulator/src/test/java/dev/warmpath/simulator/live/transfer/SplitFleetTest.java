@@ -283,13 +283,8 @@ class SplitFleetTest {
     List<Finding> found = transfers(config);
     assertThat(found).extracting(Finding::level).containsOnly(Finding.Level.OK);
     assertThat(found).extracting(Finding::subject).containsExactlyInAnyOrder("d0", "d1");
-    boolean isCounted = connector != KvConnector.SGLANG && connector != KvConnector.TRTLLM;
     for (Finding finding : found) {
-      assertThat(finding.found())
-          .matches(
-              isCounted
-                  ? "(\\d+) of \\1 prompt tokens came from p[01] by .*"
-                  : ".* does not count .*");
+      assertThat(finding.found()).matches("(\\d+) of \\1 prompt tokens came from p[01] by .*");
     }
     assertThat(found.toString()).contains("p0", "p1");
   }
