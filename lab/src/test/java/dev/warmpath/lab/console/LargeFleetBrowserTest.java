@@ -72,9 +72,9 @@ class LargeFleetBrowserTest {
         .containsExactly("engine-0", "engine-1", "engine-2");
     browser.awaitButton("State").click();
     assertThat(engines("tbody tr").get(0)).isEqualTo("engine-11");
-    browser.await("thead th:nth-child(10) button").click();
+    browser.await("thead th:nth-child(12) button").click();
     assertThat(held()).isSortedAccordingTo(Comparator.reverseOrder()).hasSize(ENGINES);
-    browser.await("thead th:nth-child(10) button").click();
+    browser.await("thead th:nth-child(12) button").click();
     assertThat(held()).isSorted();
     assertThat(browser.count("thead [aria-sort=ascending]")).isOne();
   }
@@ -119,6 +119,6 @@ class LargeFleetBrowserTest {
   private static List<Long> held() {
     return (List<Long>)
         browser.run(
-            "return [...document.querySelectorAll('tbody td:nth-child(10)')].map(e => Number(e.textContent))");
+            "return [...document.querySelectorAll('tbody td:nth-child(12)')].map(e => Number(e.textContent))");
   }
 }
