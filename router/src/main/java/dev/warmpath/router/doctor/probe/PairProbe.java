@@ -152,7 +152,7 @@ final class PairProbe {
   private static Answer both(
       CompletableFuture<Answer> computed, CompletableFuture<Answer> answered) {
     CompletableFuture<Object> first = CompletableFuture.anyOf(answered, computed);
-    CompletableFuture.allOf(answered, computed).handle((ended, failure) -> ended).join();
+    CompletableFuture.allOf(answered, computed).handle((ended, failure) -> true).join();
     first.join();
     computed.join();
     return answered.join();
