@@ -31,7 +31,6 @@ public final class Candidates {
   private long[] queuedTokens = new long[ROWS];
   private double[] prefillBacklogMillis = new double[ROWS];
   private long[] contextTokens = new long[ROWS];
-  private double[] prefillShares = new double[ROWS];
   private double[] answerMillis = new double[ROWS];
   private double[] prefillsOfOthers = new double[ROWS];
   private long[] capacityTokens = new long[ROWS];
@@ -68,7 +67,8 @@ public final class Candidates {
     numbers[count] = number;
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
-    return cached(0, 0, 0).load(0, 0, 0, 0, 0).prefilling(0).capacity(0).weighing(1);
+    price(count - 1, 0, 0);
+    return cached(0, 0, 0).load(0, 0, 0, 0, 0).capacity(0).weighing(1);
   }
 
   /**
@@ -108,13 +108,6 @@ public final class Candidates {
     prefillBacklogMillis[row] = backlogMillis;
     contextTokens[row] = context;
     mostContextTokens = Math.max(mostContextTokens, context);
-    return this;
-  }
-
-  /** For what share of the last time the engine added last computed prompts, 0 to 1. */
-  public Candidates prefilling(double share) {
-    prefillShares[count - 1] = share;
-    price(count - 1, 0, 0);
     return this;
   }
 
@@ -174,7 +167,6 @@ public final class Candidates {
         from.queuedTokens[row],
         from.prefillBacklogMillis[row],
         from.contextTokens[row]);
-    prefilling(from.prefillShares[row]);
     price(count - 1, from.answerMillis[row], from.prefillsOfOthers[row]);
     capacity(from.capacityTokens[row]).weighing(from.weights[row]);
   }
@@ -210,7 +202,6 @@ public final class Candidates {
     queuedTokens[to] = queuedTokens[from];
     prefillBacklogMillis[to] = prefillBacklogMillis[from];
     contextTokens[to] = contextTokens[from];
-    prefillShares[to] = prefillShares[from];
     answerMillis[to] = answerMillis[from];
     prefillsOfOthers[to] = prefillsOfOthers[from];
     capacityTokens[to] = capacityTokens[from];
@@ -244,7 +235,6 @@ public final class Candidates {
     queuedTokens = Arrays.copyOf(queuedTokens, rows);
     prefillBacklogMillis = Arrays.copyOf(prefillBacklogMillis, rows);
     contextTokens = Arrays.copyOf(contextTokens, rows);
-    prefillShares = Arrays.copyOf(prefillShares, rows);
     answerMillis = Arrays.copyOf(answerMillis, rows);
     prefillsOfOthers = Arrays.copyOf(prefillsOfOthers, rows);
     capacityTokens = Arrays.copyOf(capacityTokens, rows);
@@ -311,11 +301,6 @@ public final class Candidates {
   /** Prompt tokens of the requests in flight, credited or not. */
   public long contextTokens(int row) {
     return contextTokens[row];
-  }
-
-  /** For what share of the last time it computed prompts, 0 to 1. */
-  public double prefillShare(int row) {
-    return prefillShares[row];
   }
 
   /** What an answer costs there, in milliseconds; 0 where that makes no difference. */

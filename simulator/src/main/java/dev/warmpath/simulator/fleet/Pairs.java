@@ -1,19 +1,14 @@
 package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.router.fleet.KvTransfer;
-import dev.warmpath.router.routing.SplitRule;
-import dev.warmpath.router.routing.policy.SplitRules;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
  * Which engines of a fleet compute prompts for others, and what it costs to hand them over.
  *
  * @param prefills the first so many engines only compute prompts, the others answer; if 0, each
  *     does both
- * @param rule when a request is split, as {@link #rule(String)} reads it; empty if never, and no
+ * @param rule when a request is split, as {@link PolicySpec#rule} reads it; empty if never, and no
  *     engine has a connector
  * @param fixedMillis of each transfer, whatever its size
  * @param microsPerToken that a transfer takes of its sender's and its receiver's link, one transfer
@@ -32,27 +27,6 @@ public record Pairs(int prefills, String rule, double fixedMillis, double micros
           "prefills=%d fixedMillis=%s microsPerToken=%s"
               .formatted(prefills, fixedMillis, microsPerToken));
     }
-  }
-
-  /**
-   * A rule as users write it: its name, and options that differ from their defaults, as in {@code
-   * prompt-tokens:min-tokens=4096}.
-   *
-   * @throws IllegalArgumentException if there is none such, saying which there are
-   */
-  public static SplitRule rule(String spec) {
-    List<String> parts = List.of(spec.split(":", -1));
-    Map<String, Double> options = new HashMap<>();
-    for (String part : parts.subList(1, parts.size())) {
-      int equals = part.indexOf('=');
-      try {
-        options.put(part.substring(0, equals), Double.valueOf(part.substring(equals + 1)));
-      } catch (IndexOutOfBoundsException | NumberFormatException e) {
-        throw new IllegalArgumentException(
-            "'" + spec + "': '" + part + "' is not OPTION=NUMBER", e);
-      }
-    }
-    return SplitRules.named(parts.get(0), options);
   }
 
   /** Whether requests may be split. */

@@ -84,7 +84,7 @@ final class VirtualRouter implements EngineEvents {
                 new Metrics(),
                 cluster == null ? List.of() : List.of(cluster)));
     if (plan.pairs().isOn()) {
-      dispatcher.splitRule(Pairs.rule(plan.pairs().rule()));
+      dispatcher.splitRule(PolicySpec.rule(plan.pairs().rule()));
     }
     if (cluster != null) {
       cluster.begin(dispatcher);

@@ -7,6 +7,7 @@ import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Pairs;
+import dev.warmpath.simulator.fleet.PolicySpec;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;

@@ -1,7 +1,6 @@
 package dev.warmpath.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.simulator.fleet.Runs.Outcome;
@@ -90,16 +89,6 @@ class PairsTest {
               Incident.of(60, engine, Incident.Kind.RECOVER));
       assertThat(outcome.answered()).as("engine %d", engine).isEqualTo(CHATS.requests());
     }
-  }
-
-  @Test
-  void saysWhatIsWrongWithARule() {
-    assertThatThrownBy(() -> Pairs.rule("sometimes"))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("cheapest");
-    assertThatThrownBy(() -> Pairs.rule("always:now"))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("'now'");
   }
 
   private static long split(Outcome outcome) {

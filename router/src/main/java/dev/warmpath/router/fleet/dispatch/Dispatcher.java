@@ -340,23 +340,19 @@ public final class Dispatcher {
   /** The request as a policy sees it; prices the candidates for it where any are split. */
   private RoutingRequest routed(
       Selection selection, PreparedRequest request, long turn, long nowNanos) {
-    RoutingRequest routed = unpriced(selection, request, turn, nowNanos);
+    RoutingRequest routed =
+        new RoutingRequest(
+            request.prompt().lengthTokens(),
+            selection.blocks(),
+            request.sessionKey(),
+            request.prompt().prefixHash(),
+            draw(turn),
+            nowNanos,
+            place);
     if (table.transfers() && !splitRule.equals(SplitRules.NEVER)) {
       selection.price(routed, answers);
     }
     return routed;
-  }
-
-  private RoutingRequest unpriced(
-      Selection selection, PreparedRequest request, long turn, long nowNanos) {
-    return new RoutingRequest(
-        request.prompt().lengthTokens(),
-        selection.blocks(),
-        request.sessionKey(),
-        request.prompt().prefixHash(),
-        draw(turn),
-        nowNanos,
-        place);
   }
 
   /** SplitMix64: even over all 64 bits, and of no pattern from turn to turn. */

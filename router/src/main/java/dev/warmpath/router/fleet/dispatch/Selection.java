@@ -334,7 +334,11 @@ final class Selection {
       boolean isAnswered) {
     Candidates rows = options.candidates;
     for (int row = 0; row < rows.count(); row++) {
-      double answer = isAnswered ? Plan.ANSWER_WEIGHT * answers.millis(request, rows, row) : 0;
+      double answer = 0;
+      if (isAnswered) {
+        double share = options.row(row).engine().prefillShare(request.nowNanos());
+        answer = Plan.ANSWER_WEIGHT * answers.millis(request, rows, row, share);
+      }
       double held = Plan.ANSWER_WEIGHT * rows.running(row) + rows.waiting(row);
       rows.price(row, answer, computes ? held : 0);
     }

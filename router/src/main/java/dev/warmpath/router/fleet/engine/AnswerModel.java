@@ -45,10 +45,14 @@ public final class AnswerModel {
     steps += RATE * (Math.min(seen, MOST_TIMES * steps) - steps);
   }
 
-  /** What an answer to {@code request} costs at an engine, in milliseconds. */
-  public double millis(RoutingRequest request, Candidates rows, int row) {
+  /**
+   * What an answer to {@code request} costs at an engine, in milliseconds.
+   *
+   * @param prefillShare of the engine's time, that goes into prompts
+   */
+  public double millis(RoutingRequest request, Candidates rows, int row, double prefillShare) {
     double own = STEP_MILLIS + CONTEXT_MILLIS * rows.contextTokens(row);
     double ofOthers = CONTEXT_MILLIS * rows.running(row) * request.knownTokens();
-    return steps * (own + ofOthers) / (1 - rows.prefillShare(row));
+    return steps * (own + ofOthers) / (1 - prefillShare);
   }
 }

@@ -167,7 +167,6 @@ public final class EngineLoad {
     advance(nowNanos);
     candidates.load(
         requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
-    candidates.prefilling(prefillShare(nowNanos));
   }
 
   private void advance(long nowNanos) {

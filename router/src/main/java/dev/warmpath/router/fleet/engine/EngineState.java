@@ -309,6 +309,11 @@ public final class EngineState {
     return true;
   }
 
+  /** For what share of the last 20 s or so it computed prompts, 0 to 0.95. */
+  public synchronized double prefillShare(long nowNanos) {
+    return load.prefillShare(nowNanos);
+  }
+
   /** A request that was completed here shows how long answers take. */
   public synchronized void teach(AnswerModel model, Reservation reservation, long nowNanos) {
     EngineState.Demand own = reservation.demand;

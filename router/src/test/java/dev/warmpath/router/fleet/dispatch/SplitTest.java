@@ -150,18 +150,30 @@ class SplitTest {
     assertThat(way(assign(prompt(0, 20_000, 1, 8)))).isEqualTo("b");
   }
 
+  /** The one that holds a part is slow for answers. */
   @Test
   void explainsByTheSamePrices() {
-    add("a", Role.BOTH);
-    Replica other = add("b", Role.BOTH);
-    other.draining(true);
-    for (int i = 0; i < 8; i++) {
-      assign(prompt(16, 4, 9, i)).firstToken();
+    Replica idle = add("a", Role.BOTH);
+    add("b", Role.BOTH);
+    world.store("b", 200, prompt(4_000, 16_000, 3, 1));
+    rule("never");
+    assertThat(explained()).as("as long as nothing is split").isEqualTo("b");
+    idle.draining(true);
+    for (int i = 0; i < 6; i++) {
+      Assignment long20k = assign(prompt(0, 20_000, 1, i));
+      world.pass(1_500);
+      long20k.firstToken();
+      long20k.finished(Outcome.COMPLETED);
     }
-    other.draining(false);
-    Explanation explained = world.dispatcher.explain(World.request(prompt(0, 20_000, 1, 7)));
-    assertThat(explained.winner())
-        .isEqualTo(way(world.assign(World.request(prompt(0, 20_000, 1, 7)))));
+    idle.draining(false);
+    assertThat(explained()).isEqualTo("b");
+    rule("cheapest");
+    assertThat(explained()).isEqualTo("a");
+    assertThat(way(world.assign(World.request(prompt(4_000, 16_000, 3, 1))))).isEqualTo("a");
+  }
+
+  private String explained() {
+    return world.dispatcher.explain(World.request(prompt(4_000, 16_000, 3, 1))).winner();
   }
 
   @Test

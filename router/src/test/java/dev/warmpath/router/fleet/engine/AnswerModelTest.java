@@ -59,9 +59,7 @@ class AnswerModelTest {
 
   private double millis(int running, long contextTokens, double prefillShare) {
     Candidates rows = new Candidates();
-    rows.add("a", 0, PrefillCost.DEFAULT, Candidates.NEVER)
-        .load(running, 0, 0, 0, contextTokens)
-        .prefilling(prefillShare);
-    return model.millis(REQUEST, rows, 0);
+    rows.add("a", 0, PrefillCost.DEFAULT, Candidates.NEVER).load(running, 0, 0, 0, contextTokens);
+    return model.millis(REQUEST, rows, 0, prefillShare);
   }
 }

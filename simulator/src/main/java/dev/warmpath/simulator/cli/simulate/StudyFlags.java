@@ -5,9 +5,9 @@ import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
+import dev.warmpath.simulator.fleet.PolicySpec;
 import dev.warmpath.simulator.fleet.Routers;
 import dev.warmpath.simulator.study.CostModels;
-import dev.warmpath.simulator.study.PolicySpec;
 import dev.warmpath.simulator.study.Study;
 import java.util.ArrayList;
 import java.util.List;
@@ -215,7 +215,7 @@ public final class StudyFlags {
 
   /** Without pairs neither rule nor transfer makes a difference. */
   private List<Pairs> pairs() {
-    check("--split", splits, Pairs::rule);
+    check("--split", splits, PolicySpec::rule);
     List<Pairs> pairs = new ArrayList<>();
     for (String prefill : prefills.isEmpty() ? List.of(OFF) : prefills) {
       if (prefill.equals(OFF)) {

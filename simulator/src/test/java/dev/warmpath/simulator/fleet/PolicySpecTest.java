@@ -1,8 +1,9 @@
-package dev.warmpath.simulator.study;
+package dev.warmpath.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.routing.SplitRule;
 import dev.warmpath.router.routing.policy.Policies;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +31,16 @@ final class PolicySpecTest {
   void optionsFollowTheName() {
     assertThat(PolicySpec.make("dynamo:overlap-credit=0.5:overlap-decay=1").name())
         .isEqualTo("dynamo");
+  }
+
+  @Test
+  void rulesAreWrittenLikePolicies() {
+    SplitRule rule = PolicySpec.rule("prompt-tokens:min-tokens=4096");
+    assertThat(rule.splits(new SplitRule.Ways(4096, 0, 0, 0, 0))).isTrue();
+    assertThat(rule.splits(new SplitRule.Ways(4095, 0, 0, 0, 0))).isFalse();
+    assertThatThrownBy(() -> PolicySpec.rule("sometimes"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("cheapest");
   }
 
   @ParameterizedTest
