@@ -41,6 +41,7 @@ final class ConfiguredModels {
   void apply(RouterConfig before, RouterConfig now, Dispatcher dispatcher) {
     dispatcher.policies(policies(dispatcher.policies(), before, now));
     dispatcher.splitRule(SplitRules.named(now.policy().split(), now.policy().splitOptions()));
+    dispatcher.loadBack(now.policy().loadBack());
     Map<String, String> names = new HashMap<>();
     now.models().forEach(model -> model.aliases().forEach(alias -> names.put(alias, model.name())));
     aliases = Map.copyOf(names);

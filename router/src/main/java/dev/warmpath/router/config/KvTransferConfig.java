@@ -26,15 +26,21 @@ public record KvTransferConfig(
   /**
    * What routing sees of it.
    *
+   * <p>NixlConnector takes what it does not know in a request for its own, so those that have one
+   * are told nothing else.
+   *
    * @param url of the replica, whose host is the connector's unless it is given
+   * @param isVllm whether its engines are vLLM
    */
-  public KvTransfer kvTransfer(URI url) {
+  public KvTransfer kvTransfer(URI url, boolean isVllm) {
+    boolean isOffloading = kvConnector == KvTransfer.Connector.OFFLOADING;
     return new KvTransfer(
         role,
         kvConnector,
         kvGroup == null ? "" : kvGroup,
         kvHost == null ? url.getHost() : kvHost,
         kvPort,
-        kvAllocPort);
+        kvAllocPort,
+        isVllm && (isOffloading || kvConnector == KvTransfer.Connector.NONE));
   }
 }

@@ -1,5 +1,6 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.routing.policy.SplitRules;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Map;
  * @param options those that the policy has; checked by making one
  * @param split the rule by which a request is split over two engines, where there are such
  * @param splitOptions those that the rule has
+ * @param loadBack whether engines read back what only their slower memory holds of a prompt
  */
 public record PolicyConfig(
     @Key(
@@ -48,7 +50,8 @@ public record PolicyConfig(
               "prompt-tokens"
             })
         String split,
-    @Key(advanced = true) Map<String, Double> splitOptions) {
+    @Key(advanced = true) Map<String, Double> splitOptions,
+    @Key(standard = "cheapest") LoadBack loadBack) {
 
   public PolicyConfig {
     options = Map.copyOf(options);

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.router.fleet.KvTransfer;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -125,6 +126,11 @@ public record ReplicaConfig(
    */
   public String blockModel(String onlyModel) {
     return models.stream().findFirst().orElse(onlyModel);
+  }
+
+  /** What routing sees of how its KV cache gets elsewhere. */
+  public KvTransfer kvTransfer() {
+    return transfer.kvTransfer(url, dialect.isVllm());
   }
 
   /** How an SGLang engine was started. */

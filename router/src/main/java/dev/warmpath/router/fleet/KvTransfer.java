@@ -10,12 +10,21 @@ package dev.warmpath.router.fleet;
  * @param host where others reach its connector
  * @param port of its bootstrap server, or of the connector's own socket
  * @param secondPort of connectors that have two
+ * @param capsLoads whether a request may say how much of its prompt is read back from slower
+ *     memory, as vLLM's {@code max_load_tokens} does; others read back what they find
  */
 public record KvTransfer(
-    Role role, Connector connector, String group, String host, int port, int secondPort) {
+    Role role,
+    Connector connector,
+    String group,
+    String host,
+    int port,
+    int secondPort,
+    boolean capsLoads) {
 
   /** It serves whole requests, and transfers nothing. */
-  public static final KvTransfer NONE = new KvTransfer(Role.BOTH, Connector.NONE, "", "", 0, 0);
+  public static final KvTransfer NONE =
+      new KvTransfer(Role.BOTH, Connector.NONE, "", "", 0, 0, false);
 
   /** What a replica is for. */
   public enum Role {

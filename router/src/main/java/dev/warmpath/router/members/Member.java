@@ -49,7 +49,7 @@ public record Member(
             config.firstRank());
     replica.weight(config.weight());
     replica.globalRanks(config.globalRanks());
-    replica.transfer(config.transfer().kvTransfer(config.url()));
+    replica.transfer(config.kvTransfer());
     replica.draining(isDrained);
     return replica;
   }

@@ -74,6 +74,12 @@ public enum Metric {
       "Prompt tokens of split requests: computed, cached (both as prefills report), received (what"
           + " the decode's index lacked).",
       "kind"),
+  SLOW_TIER_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Prompt tokens that only the engine's slower memory held when it was chosen: loaded (it reads"
+          + " them back), computed (it was told to compute them again, which costs less).",
+      "engine",
+      "result"),
   SPLIT_LEG_SECONDS(
       Type.HISTOGRAM,
       "Leg prefill: sent to answered. Leg decode: from then, or its own start, to a stream's first"

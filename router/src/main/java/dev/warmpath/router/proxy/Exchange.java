@@ -544,12 +544,18 @@ final class Exchange {
       BlockChain logged = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
       boolean hides = mayHideTransfers(whole);
       boolean mayTransfer = route.kind() != null && proxy.dispatcher().transfers();
-      RequestFields found = mayTransfer ? RequestFields.of(whole) : null;
+      boolean mayCap = route.kind() != null && proxy.dispatcher().readsBack();
+      RequestFields found = mayTransfer || mayCap ? RequestFields.of(whole) : null;
       ApiError refused = refusal(read, request, stored);
       ApiError refusal =
           refused == null && mayTransfer && found == null ? ApiError.noObject() : refused;
-      boolean isSplittable = found != null && found.isForOneAnswer();
+      boolean isSplittable = mayTransfer && found != null && found.isForOneAnswer();
       PreparedRequest asked = isSplittable ? request.split() : request;
+      if (!mayTransfer && found != null && KvProtocol.isSteered(found)) {
+        found = null; // the client knows better
+      } else if (mayCap && found != null) {
+        asked = asked.capping();
+      }
       prepared = asked; // all that before it asks: what waits may have its turn at once
       pieces = logged;
       fields = found;
@@ -795,7 +801,8 @@ final class Exchange {
     if (!isSplit) {
       become(State.TRYING);
       // not a copy, since room was taken for one; nobody writes to it
-      byte[] whole = KvProtocol.alone(body.whole(), fields);
+      boolean caps = assignment.capsLoads() && body.takeRoomForTwo();
+      byte[] whole = KvProtocol.alone(body.whole(), fields, caps);
       attempt(assignment, whole, false);
     } else {
       new Split(assignment, Objects.requireNonNull(computing)).begin();
@@ -838,7 +845,12 @@ final class Exchange {
       long room = proxy.random().nextLong() & Long.MAX_VALUE;
       handoff =
           new Handoff(
-              "wp-" + Long.toHexString(room), room, keepsResponses(), end(computes), end(answers));
+              "wp-" + Long.toHexString(room),
+              room,
+              keepsResponses(),
+              computes.capsLoads(),
+              end(computes),
+              end(answers));
       leg = new PrefillLeg(Exchange.this, proxy, computes, this);
     }
 
@@ -886,7 +898,7 @@ final class Exchange {
         proxy
             .metrics()
             .countSplit(decoded == null ? "no_handoff" : "handed_over", computes, answers);
-        byte[] whole = decoded == null ? KvProtocol.alone(body.whole(), of) : decoded;
+        byte[] whole = decoded == null ? KvProtocol.alone(body.whole(), of, false) : decoded;
         answerAt(whole, decoded != null);
       } else {
         proxy.metrics().countSplit("handed_over", computes, answers);
@@ -899,7 +911,7 @@ final class Exchange {
       proxy.metrics().countSplit("refused", computes, answers);
       Attempt current = attempt;
       if (state == State.PREFILLING && isCurrent()) {
-        answerAt(KvProtocol.alone(body.whole(), of), false);
+        answerAt(KvProtocol.alone(body.whole(), of, false), false);
       } else if (isCurrent() && current != null && !current.hasBegun()) {
         current.abandon(Outcome.CANCELLED);
         Ending ending = committed ? Ending.BROKEN_OFF : Ending.COMPLETE;

@@ -26,6 +26,7 @@ public final class Candidates {
   private int[] creditTokens = new int[ROWS];
   private int[] hostTokens = new int[ROWS];
   private int[] diskTokens = new int[ROWS];
+  private double[] loadMillis = new double[ROWS];
   private int[] requests = new int[ROWS];
   private int[] waiting = new int[ROWS];
   private long[] queuedTokens = new long[ROWS];
@@ -85,6 +86,13 @@ public final class Candidates {
     creditTokens[count - 1] = tokens;
     hostTokens[count - 1] = host;
     diskTokens[count - 1] = disk;
+    loadMillis[count - 1] = 0;
+    return this;
+  }
+
+  /** To read {@code host} and {@code disk} back costs so much at the engine added last. */
+  public Candidates loading(double millis) {
+    loadMillis[count - 1] = millis;
     return this;
   }
 
@@ -161,6 +169,7 @@ public final class Candidates {
   public void add(Candidates from, int row) {
     add(from.names[row], from.numbers[row], from.costs[row], from.lastTurns[row]);
     cached(from.creditTokens[row], from.hostTokens[row], from.diskTokens[row]);
+    loading(from.loadMillis[row]);
     load(
         from.requests[row],
         from.waiting[row],
@@ -197,6 +206,7 @@ public final class Candidates {
     creditTokens[to] = creditTokens[from];
     hostTokens[to] = hostTokens[from];
     diskTokens[to] = diskTokens[from];
+    loadMillis[to] = loadMillis[from];
     requests[to] = requests[from];
     waiting[to] = waiting[from];
     queuedTokens[to] = queuedTokens[from];
@@ -230,6 +240,7 @@ public final class Candidates {
     creditTokens = Arrays.copyOf(creditTokens, rows);
     hostTokens = Arrays.copyOf(hostTokens, rows);
     diskTokens = Arrays.copyOf(diskTokens, rows);
+    loadMillis = Arrays.copyOf(loadMillis, rows);
     requests = Arrays.copyOf(requests, rows);
     waiting = Arrays.copyOf(waiting, rows);
     queuedTokens = Arrays.copyOf(queuedTokens, rows);
@@ -271,6 +282,11 @@ public final class Candidates {
   /** Those of the {@link #creditTokens} that only its disk holds. */
   public int diskTokens(int row) {
     return diskTokens[row];
+  }
+
+  /** What it costs to read these two back, in milliseconds. */
+  public double loadMillis(int row) {
+    return loadMillis[row];
   }
 
   /** Requests from dispatch to last byte. */

@@ -8,8 +8,10 @@ package dev.warmpath.router.transfer;
  * @param id names this try to both engines: ours, and never used again
  * @param room the same as a number from 0 to 2<sup>63</sup> − 1
  * @param isResponse whether the request is one of {@code /v1/responses}
+ * @param capsLoads whether the prefill must read nothing back from slower memory
  */
-public record Handoff(String id, long room, boolean isResponse, End prefill, End decode) {
+public record Handoff(
+    String id, long room, boolean isResponse, boolean capsLoads, End prefill, End decode) {
 
   /** The same with the name that the prefill's connector has given itself. */
   public Handoff named(String engineId) {
@@ -18,6 +20,7 @@ public record Handoff(String id, long room, boolean isResponse, End prefill, End
         id,
         room,
         isResponse,
+        capsLoads,
         new End(known.host, known.port, known.secondPort, known.rank, known.ranks, engineId),
         decode);
   }

@@ -71,12 +71,19 @@ public abstract sealed class KvProtocol {
   /**
    * The client's request as one engine gets it that serves it alone.
    *
-   * @return the body itself if there is nothing to leave out
+   * @param capsLoads whether it must read nothing back from slower memory
+   * @return the body itself if there is nothing to change
    */
-  public static byte[] alone(byte[] body, @Nullable RequestFields fields) {
-    return fields == null || STEERING.stream().noneMatch(fields::has)
-        ? body
-        : fields.edited(STEERING, Map.of());
+  public static byte[] alone(byte[] body, @Nullable RequestFields fields, boolean capsLoads) {
+    if (fields != null && capsLoads) {
+      return fields.edited(STEERING, Map.of("kv_transfer_params", "{\"max_load_tokens\":0}"));
+    }
+    return fields == null || !isSteered(fields) ? body : fields.edited(STEERING, Map.of());
+  }
+
+  /** Whether the client steers transfers itself. */
+  public static boolean isSteered(RequestFields fields) {
+    return STEERING.stream().anyMatch(fields::has);
   }
 
   /** vLLM's NixlConnector, by pull or by push: the prefill's answer says where its blocks are. */
@@ -135,6 +142,9 @@ public abstract sealed class KvProtocol {
     public byte[] prefill(RequestFields fields, Handoff handoff) {
       ObjectNode params = JSON.createObjectNode();
       params.putObject("remote_decoder").put("kv_request_id", handoff.id());
+      if (handoff.capsLoads()) {
+        params.put("max_load_tokens", 0);
+      }
       return oneToken(fields, handoff, Map.of("kv_transfer_params", json(params)));
     }
 

@@ -21,6 +21,7 @@ class KvProtocolTest {
           "wp-1",
           1_000_003,
           false,
+          false,
           new Handoff.End("p", 8998, 0, 1, 4, "engine-p"),
           new Handoff.End("d", 7300, 7400, 0, 1, ""));
 
@@ -68,7 +69,7 @@ class KvProtocolTest {
     assertThat(prefill(connector, "{\"messages\":[],\"input\":\"x\"}").path("max_tokens").asInt())
         .isEqualTo(1);
     Handoff ofResponse =
-        new Handoff(HANDOFF.id(), HANDOFF.room(), true, HANDOFF.prefill(), HANDOFF.decode());
+        new Handoff(HANDOFF.id(), HANDOFF.room(), true, false, HANDOFF.prefill(), HANDOFF.decode());
     JsonNode response =
         JSON.readTree(of(connector).prefill(fields("{\"input\":\"p\"}"), ofResponse));
     assertThat(response.path("max_output_tokens").asInt()).isEqualTo(1);
@@ -88,15 +89,15 @@ class KvProtocolTest {
     assertThat(prefill(connector, body).toString()).doesNotContain("evil");
     assertThat(decode(connector, body, answer).toString()).doesNotContain("evil");
     byte[] bytes = body.getBytes(UTF_8);
-    assertThat(new String(KvProtocol.alone(bytes, fields(body)), UTF_8))
+    assertThat(new String(KvProtocol.alone(bytes, fields(body), false), UTF_8))
         .isEqualTo("{\"prompt\":\"p\"}");
   }
 
   @Test
   void aBodyWithNothingToLeaveOutIsPassedOnItself() {
     byte[] body = "{ \"prompt\" : \"p\" }".getBytes(UTF_8);
-    assertThat(KvProtocol.alone(body, RequestFields.of(body))).isSameAs(body);
-    assertThat(KvProtocol.alone(body, null)).isSameAs(body);
+    assertThat(KvProtocol.alone(body, RequestFields.of(body), false)).isSameAs(body);
+    assertThat(KvProtocol.alone(body, null, false)).isSameAs(body);
   }
 
   @Test
@@ -172,7 +173,7 @@ class KvProtocolTest {
   @Test
   void theHighestRoomStaysInItsBounds() throws IOException {
     Handoff.End end = new Handoff.End("p", 1, 0, 3, 5, "");
-    Handoff last = new Handoff("x", Long.MAX_VALUE, false, end, end);
+    Handoff last = new Handoff("x", Long.MAX_VALUE, false, false, end, end);
     long room =
         JSON.readTree(of(Connector.SGLANG).prefill(fields("{}"), last))
             .path("bootstrap_room")

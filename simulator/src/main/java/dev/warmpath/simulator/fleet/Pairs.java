@@ -37,13 +37,13 @@ public record Pairs(int prefills, String rule, double fixedMillis, double micros
   /** What an engine's replica says of itself. */
   KvTransfer transfer(int engine) {
     if (!isOn()) {
-      return KvTransfer.NONE;
+      return new KvTransfer(KvTransfer.Role.BOTH, KvTransfer.Connector.NONE, "", "", 0, 0, true);
     }
     KvTransfer.Role role = KvTransfer.Role.BOTH;
     if (prefills > 0) {
       role = engine < prefills ? KvTransfer.Role.PREFILL : KvTransfer.Role.DECODE;
     }
-    return new KvTransfer(role, KvTransfer.Connector.NIXL, "", "", 0, 0);
+    return new KvTransfer(role, KvTransfer.Connector.NIXL, "", "", 0, 0, true);
   }
 
   @Override

@@ -179,7 +179,8 @@ public final class VirtualFleet {
             0,
             null,
             null,
-            plan.pairs().isOn());
+            plan.pairs().isOn(),
+            true);
     VirtualRouter router =
         routers.get(plan.routers().of(request, workload.session(request), plan.seed()));
     Question question =

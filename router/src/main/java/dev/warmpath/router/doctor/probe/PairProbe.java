@@ -164,6 +164,7 @@ final class PairProbe {
         "wp-doctor-" + id,
         id.getMostSignificantBits() & Long.MAX_VALUE,
         false,
+        false,
         end(pair.prefill),
         end(pair.decode));
   }

@@ -70,6 +70,11 @@ public final class Assignment implements DispatchResult {
     }
   }
 
+  /** Whether the engine must be told to read nothing back from slower memory. */
+  public boolean capsLoads() {
+    return choice.slowTier() == Contender.SlowTier.COMPUTED;
+  }
+
   /**
    * Tokens of the prompt that the engine did not hold when it was chosen.
    *
@@ -166,6 +171,9 @@ public final class Assignment implements DispatchResult {
       meters().countPrediction(prediction.cachedTokens(), cachedTokens);
     }
     BlockChain chain = choice.blocks();
+    if (capsLoads() && prediction.predicts()) {
+      engine.capped(cachedTokens > prediction.cachedTokens(), dispatcher.nanos());
+    }
     if (comparable && this.promptTokens != promptTokens) {
       meters().countMiscount();
       for (DispatchListener listener : dispatcher.listeners()) {

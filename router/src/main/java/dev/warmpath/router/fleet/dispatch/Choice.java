@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason the policy's word for why
  * @param prediction the cached tokens that the engine is expected to report
  * @param blocks the prompt's blocks in the engine's space, null if its tokens are not known
+ * @param slowTier what becomes of what only the engine's slower memory holds of it
  * @param inFlight requests that the engine had, from dispatch to last byte
  * @param waiting those of them whose prompts were not computed yet
  * @param prefillBacklogMillis the time predicted for these prompts
@@ -30,6 +31,7 @@ public record Choice(
     String reason,
     Prediction prediction,
     @Nullable BlockChain blocks,
+    Contender.SlowTier slowTier,
     int inFlight,
     int waiting,
     double prefillBacklogMillis,

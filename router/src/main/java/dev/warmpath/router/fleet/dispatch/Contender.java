@@ -11,6 +11,9 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.LoadBack;
+import dev.warmpath.router.routing.PrefillCost;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +55,21 @@ final class Contender {
   private final IndexMatch match = new IndexMatch();
   private int expectedTokens;
   private boolean ejected;
+  private SlowTier slowTier = SlowTier.NOTHING;
+
+  /** What becomes of that part of a prompt which only the engine's slower memory holds. */
+  enum SlowTier {
+    /** It holds no such part, or that is on its way to the GPU. */
+    NOTHING,
+    /** It is read back. */
+    LOADED,
+    /** It is computed again, and the engine told so. */
+    COMPUTED;
+
+    String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /** It is this engine's turn, for another request; nothing is known yet. */
   void begin(EngineState another, EngineView seen, @Nullable BlockChain blocks) {
@@ -61,6 +79,7 @@ final class Contender {
     match.clear();
     expectedTokens = 0;
     ejected = false;
+    slowTier = SlowTier.NOTHING;
   }
 
   /** Lets go of the request. */
@@ -115,11 +134,49 @@ final class Contender {
     return match.asked;
   }
 
-  /** Adds it to the candidates, with how it stands now. */
+  /** What becomes of what only its slower memory holds; as {@link #fillCandidate} has decided. */
+  SlowTier slowTier() {
+    return slowTier;
+  }
+
+  /** Leading tokens that only its slower memory holds. */
+  int slowTokens() {
+    return match.tokens - match.gpuTokens;
+  }
+
+  /** Leading tokens that are read back from its CPU memory. */
+  int loadedHostTokens() {
+    return slowTier == SlowTier.LOADED ? match.hostTokens : 0;
+  }
+
+  /** Leading tokens that are read back from its disk. */
+  int loadedDiskTokens() {
+    return slowTier == SlowTier.LOADED ? slowTokens() - match.hostTokens : 0;
+  }
+
+  /**
+   * Adds it to the candidates, with how it stands now.
+   *
+   * @param rule whether it reads back what only slower memory holds
+   * @param caps whether the request can tell it not to
+   */
   void fillCandidate(
-      Candidates candidates, boolean readsCache, long nowNanos, EngineState.SelectionState state) {
-    BlockChain known = readsCache ? chain : null;
-    engine().fillCandidate(candidates, known, matchedBlocks(), nowNanos, state);
+      Candidates candidates,
+      Prompt prompt,
+      LoadBack rule,
+      boolean caps,
+      long nowNanos,
+      EngineState.SelectionState state) {
+    BlockChain known = prompt.readsCache() ? chain : null;
+    engine()
+        .fillCandidate(
+            candidates,
+            known,
+            matchedBlocks(),
+            match.hostTokens,
+            slowTokens() - match.hostTokens,
+            nowNanos,
+            state);
     ejected = state.ejected();
     candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
     OtherLoad others = engine().replica().otherLoad(engine().dpRank());
@@ -131,6 +188,42 @@ final class Contender {
       int blockSize = known.space().blockSizeTokens();
       expectedTokens = Math.max(match.tokens, state.expectedBlocks() * blockSize);
       credit(candidates);
+      if (slowTokens() > 0 && expectedTokens == match.tokens) {
+        readBack(candidates, prompt.lengthTokens(), rule, caps && state.capsLoads(), state);
+      }
+    }
+  }
+
+  /**
+   * Decides what becomes of what only slower memory holds. To read it back takes its place in the
+   * queue of the engine's loads; to compute it holds up those who run and wait there, as any
+   * prefill does.
+   */
+  private void readBack(
+      Candidates candidates,
+      int promptTokens,
+      LoadBack rule,
+      boolean caps,
+      EngineState.SelectionState state) {
+    int row = candidates.count() - 1;
+    int credit = Math.min(candidates.creditTokens(row), promptTokens);
+    int onGpu = Math.max(0, credit - candidates.hostTokens(row) - candidates.diskTokens(row));
+    double loading = state.loadMillis(candidates.prefillBacklogMillis(row));
+    boolean computes = caps && rule == LoadBack.NEVER;
+    if (caps && rule == LoadBack.CHEAPEST) {
+      PrefillCost cost = candidates.cost(row);
+      double more =
+          cost.millis(promptTokens - onGpu, promptTokens)
+              - cost.millis(promptTokens - credit, promptTokens);
+      int running = Math.max(0, candidates.running(row) - state.loadsWaiting());
+      double others = Plan.ANSWER_WEIGHT * running + candidates.waiting(row);
+      computes = (1 + others) * more < loading;
+    }
+    slowTier = computes ? SlowTier.COMPUTED : SlowTier.LOADED;
+    if (computes) {
+      candidates.cached(onGpu, 0, 0);
+    } else {
+      candidates.loading(loading);
     }
   }
 
@@ -183,7 +276,10 @@ final class Contender {
       return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
     }
     return switch (view.trust()) {
-      case EXACT -> new Prediction(match.tokens, Prediction.Basis.INDEX);
+      case EXACT ->
+          new Prediction(
+              slowTier == SlowTier.COMPUTED ? match.gpuTokens : match.tokens,
+              Prediction.Basis.INDEX);
       case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
       case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
     };

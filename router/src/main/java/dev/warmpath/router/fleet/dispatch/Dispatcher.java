@@ -18,6 +18,7 @@ import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.SplitRule;
@@ -103,6 +104,8 @@ public final class Dispatcher {
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile boolean keepsScores;
   private volatile SplitRule splitRule = SplitRules.CHEAPEST;
+  private volatile LoadBack loadBack = LoadBack.CHEAPEST;
+  private volatile boolean readsBack;
   private volatile double place = RoutingRequest.ALONE;
   private final WaitingRequests waiting;
   private final Counters<Cause> unassigned;
@@ -162,6 +165,19 @@ public final class Dispatcher {
   /** Decides from the next request on which ones are split over two engines. */
   public void splitRule(SplitRule other) {
     splitRule = other;
+  }
+
+  /** Decides from the next request on whether engines read back what slower memory holds. */
+  public void loadBack(LoadBack other) {
+    loadBack = other;
+  }
+
+  /**
+   * Whether requests should be able to tell an engine to read nothing back: some engine has had a
+   * part of a prompt in slower memory only.
+   */
+  public boolean readsBack() {
+    return readsBack && loadBack != LoadBack.ALWAYS;
   }
 
   /** These bounds hold from the next request on; those of expected blocks only for new engines. */
@@ -334,7 +350,12 @@ public final class Dispatcher {
 
   private boolean fillCandidates(
       Selection selection, PreparedRequest request, long now, Selection.PassedOver passedOver) {
-    return selection.fillCandidates(request.prompt(), limits.replicaRequests(), now, passedOver);
+    boolean any =
+        selection.fillCandidates(request, loadBack, limits.replicaRequests(), now, passedOver);
+    if (!readsBack && selection.readsBack()) {
+      readsBack = true;
+    }
+    return any;
   }
 
   /** The request as a policy sees it; prices the candidates for it where any are split. */
@@ -439,6 +460,9 @@ public final class Dispatcher {
       assignment.note(isUsual(leg.policy()) ? note : Policy.NOTHING);
       announceToStream(request, contender, assignment);
       engine.meters().countAssignment(choice.policy(), choice.reason());
+      if (choice.slowTier() != Contender.SlowTier.NOTHING) {
+        engine.meters().countSlowTier(choice.slowTier().label(), contender.slowTokens());
+      }
       listeners().forEach(listener -> listener.assigned(request, assignment));
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);

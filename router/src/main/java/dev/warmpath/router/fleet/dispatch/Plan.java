@@ -113,7 +113,7 @@ record Plan(@Nullable Leg prefill, Leg last) {
     }
 
     private double backlogMillis() {
-      return candidates().prefillBacklogMillis(row);
+      return candidates().prefillBacklogMillis(row) + candidates().loadMillis(row);
     }
 
     private double prefillMillis() {
@@ -137,6 +137,8 @@ record Plan(@Nullable Leg prefill, Leg last) {
               : candidates().creditTokens(row),
           contender().chain(),
           contender().matchedBlocks(),
+          part == EngineState.Part.ANSWER ? 0 : contender().loadedHostTokens(),
+          part == EngineState.Part.ANSWER ? 0 : contender().loadedDiskTokens(),
           prepared.streamed() || part == EngineState.Part.PROMPT, // whose end is seen
           part);
     }
@@ -159,6 +161,7 @@ record Plan(@Nullable Leg prefill, Leg last) {
           policy.reason(request, rows, row),
           prefill == null ? contender().prediction(prompt) : prefill.prediction(),
           contender().chain(),
+          prefill == null ? contender().slowTier() : Contender.SlowTier.NOTHING,
           rows.requests(row),
           rows.waiting(row),
           rows.prefillBacklogMillis(row),

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param client whose request it is, or null: clients have their turns in the queue
  * @param onlyReplica the name of the replica that alone can answer it, or null
  * @param splittable whether one engine may compute its prompt and another one its answer
+ * @param capsLoads whether it can tell an engine to read nothing back from slower memory
  */
 public record PreparedRequest(
     @Nullable String model,
@@ -29,7 +30,8 @@ public record PreparedRequest(
     int priority,
     @Nullable String client,
     @Nullable String onlyReplica,
-    boolean splittable) {
+    boolean splittable,
+    boolean capsLoads) {
 
   /** A request that any replica with its model can answer. */
   public PreparedRequest(
@@ -40,7 +42,8 @@ public record PreparedRequest(
       int estimatedTokens,
       int priority,
       @Nullable String client) {
-    this(model, prompt, sessionKey, streamed, estimatedTokens, priority, client, null, false);
+    this(
+        model, prompt, sessionKey, streamed, estimatedTokens, priority, client, null, false, false);
   }
 
   /** The same with a prompt that was found out elsewhere. */
@@ -54,19 +57,29 @@ public record PreparedRequest(
         priority,
         client,
         onlyReplica,
-        splittable);
+        splittable,
+        capsLoads);
   }
 
   /** The same for an engine that computes nothing for it. */
   public PreparedRequest withoutWork() {
     return new PreparedRequest(
-        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplica, false);
+        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplica, false, capsLoads);
   }
 
   /** The same for one replica, or for any if {@code replica} is null. */
   public PreparedRequest only(@Nullable String replica) {
     return new PreparedRequest(
-        model, prompt, sessionKey, streamed, estimatedTokens, priority, client, replica, false);
+        model,
+        prompt,
+        sessionKey,
+        streamed,
+        estimatedTokens,
+        priority,
+        client,
+        replica,
+        false,
+        capsLoads);
   }
 
   /** The same, of which one engine may compute the prompt and another one the answer. */
@@ -80,7 +93,23 @@ public record PreparedRequest(
         priority,
         client,
         onlyReplica,
-        onlyReplica == null);
+        onlyReplica == null,
+        capsLoads);
+  }
+
+  /** The same, which can tell an engine to read nothing back from slower memory. */
+  public PreparedRequest capping() {
+    return new PreparedRequest(
+        model,
+        prompt,
+        sessionKey,
+        streamed,
+        estimatedTokens,
+        priority,
+        client,
+        onlyReplica,
+        splittable,
+        true);
   }
 
   /** How long its prompt is, or may be. */

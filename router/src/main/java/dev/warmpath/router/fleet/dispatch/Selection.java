@@ -16,6 +16,7 @@ import dev.warmpath.router.fleet.engine.TransferCost;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.PromptBlocks;
 import dev.warmpath.router.routing.RoutingRequest;
@@ -263,17 +264,24 @@ final class Selection {
    * Fills the candidates with how the engines stand now; ejected ones are among them only if there
    * are no others, not even full ones: a request had better wait for these.
    *
+   * @param rule whether they read back what only slower memory holds
    * @param mostRequests a replica with as many in flight gets no more
    * @return whether there is any
    */
-  boolean fillCandidates(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
+  boolean fillCandidates(
+      PreparedRequest request,
+      LoadBack rule,
+      int mostRequests,
+      long nowNanos,
+      PassedOver passedOver) {
     clear();
     Candidates candidates = alone.candidates;
     boolean noAnswerer = true;
     boolean noPrefill = true;
     for (int i = 0; i < contenders; i++) { // all locks before any replica's count: see Dispatcher
       Contender contender = pool.get(i);
-      contender.fillCandidate(candidates, prompt.readsCache(), nowNanos, state);
+      contender.fillCandidate(
+          candidates, request.prompt(), rule, request.capsLoads(), nowNanos, state);
       boolean isOnlyPrefill = isOnlyPrefill(contender.engine().replica());
       noAnswerer &= contender.isEjected() || isOnlyPrefill;
       noPrefill &= contender.isEjected() || !isOnlyPrefill;
@@ -297,6 +305,16 @@ final class Selection {
 
   private static boolean isOnlyPrefill(Replica replica) {
     return replica.transfer().role() == KvTransfer.Role.PREFILL;
+  }
+
+  /** Whether any of them holds a part of the prompt in slower memory only. */
+  boolean readsBack() {
+    for (int i = 0; i < contenders; i++) {
+      if (pool.get(i).slowTier() != Contender.SlowTier.NOTHING) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Sorts a contender, whose row is still where it was filled, by what it may do. */

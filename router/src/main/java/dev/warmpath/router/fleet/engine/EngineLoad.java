@@ -62,6 +62,11 @@ public final class EngineLoad {
     static Share computedElsewhere(int contextTokens) {
       return new Share(0, 0, contextTokens, true, true, true);
     }
+
+    /** The same for a prompt that waits for its load for longer than it is computed. */
+    Share unqueued() {
+      return new Share(prefillTokens, prefillMicros, contextTokens, streamed, known, true);
+    }
   }
 
   /* Prefills of the last time, the older the less: a share that was added t ago counts e^(−t/RECENT). */
@@ -128,6 +133,12 @@ public final class EngineLoad {
     }
     requests--;
     contextTokens -= share.contextTokens;
+  }
+
+  /** How long the prompts take that wait to be computed. */
+  double backlogMillis(long nowNanos) {
+    advance(nowNanos);
+    return queue.millis(nowNanos);
   }
 
   /** Requests that were sent and are not over. */

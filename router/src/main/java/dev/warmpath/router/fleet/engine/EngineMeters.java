@@ -50,6 +50,7 @@ public final class EngineMeters {
   private final Counters<String> answerTokens;
   private final Counters<String> predictions;
   private final Counters<String> predictedTokens;
+  private final Counters<String> slowTierTokens;
   private final Map<String, Counters<String>> pairs = new ConcurrentHashMap<>();
   private volatile @Nullable DistributionDataPoint predictionErrors;
   private volatile @Nullable Counter miscounts;
@@ -68,6 +69,8 @@ public final class EngineMeters {
     this.cachedTokens = byModel(Metric.CACHED_TOKENS_TOTAL);
     this.answerTokens = byModel(Metric.ANSWER_TOKENS_TOTAL);
     this.predictions = new Counters<>(result -> counter(Metric.PREDICTIONS_TOTAL, engine, result));
+    this.slowTierTokens =
+        new Counters<>(result -> counter(Metric.SLOW_TIER_TOKENS_TOTAL, engine, result));
     this.predictedTokens =
         new Counters<>(result -> counter(Metric.PREDICTED_TOKENS_TOTAL, engine, result));
   }
@@ -87,6 +90,11 @@ public final class EngineMeters {
 
   private Counters<String> byReason(String policy) {
     return new Counters<>(why -> counter(Metric.ASSIGNMENTS_TOTAL, engine, policy, why));
+  }
+
+  /** It was given a request of whose prompt only its slower memory holds so much. */
+  public void countSlowTier(String result, int tokens) {
+    slowTierTokens.of(result).increment(tokens);
   }
 
   /** A request that was split went so, of which this engine had one leg. */

@@ -6,6 +6,7 @@ import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,12 @@ public final class EngineState {
       boolean refusing,
       @Nullable String problem) {}
 
+  /** After so many requests that read back what they should not, it is not told so again. */
+  private static final int MOST_IGNORED_CAPS = 3;
+
+  /** For so long: another process may be there then. */
+  private static final long CAPS_IGNORED_NANOS = TimeUnit.MINUTES.toNanos(10);
+
   private final Replica replica;
   private final int dpRank;
   private final int number;
@@ -46,6 +53,9 @@ public final class EngineState {
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
   private final TransferModel transfers = new TransferModel();
+  private final LoadPath loads = new LoadPath();
+  private int ignoredCaps;
+  private long capsIgnoredNanos = Long.MIN_VALUE;
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
@@ -100,6 +110,10 @@ public final class EngineState {
   public static final class SelectionState {
     private boolean ejected;
     private int expectedBlocks;
+    private boolean capsLoads;
+    private double loadMillis;
+    private double loadBacklogMillis;
+    private int loadsWaiting;
 
     /** Whether it should get nothing now if there is another engine. */
     public boolean ejected() {
@@ -110,6 +124,26 @@ public final class EngineState {
     public int expectedBlocks() {
       return expectedBlocks;
     }
+
+    /** Whether a request can say how much of its prompt is read back. */
+    public boolean capsLoads() {
+      return capsLoads;
+    }
+
+    /** Requests whose prompts are being read back. */
+    public int loadsWaiting() {
+      return loadsWaiting;
+    }
+
+    /**
+     * What it costs beyond the prompts that are computed there anyway to read back what slower
+     * memory holds: its wait, and that of those who come behind it, which are about as many as wait
+     * now.
+     */
+    public double loadMillis(double prefillBacklogMillis) {
+      double own = Math.max(0, loadBacklogMillis + loadMillis - prefillBacklogMillis);
+      return own + loadsWaiting * loadMillis;
+    }
   }
 
   /**
@@ -117,18 +151,44 @@ public final class EngineState {
    *
    * @param chain the prompt's blocks, or null if they do not matter
    * @param heldBlocks how many of them are held
+   * @param hostTokens those of the prompt that only its CPU memory holds
+   * @param diskTokens those that only its disk holds
    * @param state is told the rest
    */
   public synchronized void fillCandidate(
       Candidates candidates,
       @Nullable BlockChain chain,
       int heldBlocks,
+      int hostTokens,
+      int diskTokens,
       long nowNanos,
       SelectionState state) {
     state.ejected = ejection.isEjected(nowNanos);
     state.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
     candidates.add(name, number, prefill.cost(), lastTurn);
     load.addTo(candidates, nowNanos);
+    if (hostTokens + diskTokens > 0) {
+      state.capsLoads =
+          replica.transfer().capsLoads()
+              && (capsIgnoredNanos == Long.MIN_VALUE
+                  || nowNanos - capsIgnoredNanos > CAPS_IGNORED_NANOS);
+      state.loadMillis = loads.millis(hostTokens, diskTokens);
+      state.loadBacklogMillis = loads.backlogMillis(nowNanos);
+      state.loadsWaiting = loads.waiting(nowNanos);
+    }
+  }
+
+  /**
+   * A request that should read nothing back from slower memory was answered.
+   *
+   * @param ignored whether it did all the same
+   */
+  public synchronized void capped(boolean ignored, long nowNanos) {
+    ignoredCaps = ignored ? ignoredCaps + 1 : 0;
+    if (ignoredCaps >= MOST_IGNORED_CAPS) {
+      capsIgnoredNanos = nowNanos;
+      ignoredCaps = 0;
+    }
   }
 
   /**
@@ -151,11 +211,16 @@ public final class EngineState {
             ? EngineLoad.Share.computedElsewhere(demand.promptTokens())
             : new EngineLoad.Share(
                 uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
+    LoadPath.Load loading = demand.loads() ? load(demand, nowNanos) : null;
+    if (loading != null && loading.millis() > share.prefillMicros / 1e3) {
+      share = share.unqueued(); // others are computed while it waits
+    }
     load.add(share, nowNanos);
     BlockChain chain = demand.chain();
     ClaimTable.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
-    Reservation taken = new Reservation(share, claim, ejection.chosen(), nowNanos, demand, turn);
+    Reservation taken =
+        new Reservation(share, loading, claim, ejection.chosen(), nowNanos, demand, turn);
     if (demand.part() == Part.ANSWER) {
       taken.answered = true; // nothing is sent there yet, so it owes no answer
       replica.booked(dpRank, 1);
@@ -163,6 +228,16 @@ public final class EngineState {
       replica.began(dpRank, nowNanos);
     }
     return taken;
+  }
+
+  private LoadPath.Load load(Demand demand, long nowNanos) {
+    return loads.add(
+        demand.hostTokens(),
+        demand.diskTokens(),
+        demand.streamed(),
+        demand.chain() != null,
+        load.backlogMillis(nowNanos),
+        nowNanos);
   }
 
   /**
@@ -183,7 +258,7 @@ public final class EngineState {
     load.add(share, nowNanos);
     replica.booked(dpRank, 1);
     ClaimTable.Claim claim = marks == null ? null : expected.claim(marks, nowNanos);
-    return new Reservation(share, claim, false, nowNanos, null, booking.id());
+    return new Reservation(share, null, claim, false, nowNanos, null, booking.id());
   }
 
   /**
@@ -207,6 +282,8 @@ public final class EngineState {
    * @param creditTokens how many of these are probably cached
    * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    * @param heldBlocks leading blocks that the index shows there
+   * @param hostTokens tokens that are read back from its CPU memory
+   * @param diskTokens tokens that are read back from its disk
    * @param streamed whether its response will show when the prompt is computed
    * @param part what of it
    */
@@ -215,8 +292,15 @@ public final class EngineState {
       int creditTokens,
       @Nullable BlockChain chain,
       int heldBlocks,
+      int hostTokens,
+      int diskTokens,
       boolean streamed,
-      Part part) {}
+      Part part) {
+
+    private boolean loads() {
+      return hostTokens + diskTokens > 0;
+    }
+  }
 
   /** What of a request an engine does. */
   public enum Part {
@@ -269,6 +353,11 @@ public final class EngineState {
     }
     reservation.firstToken = true;
     reservation.firstTokenNanos = nowNanos;
+    if (reservation.load != null) {
+      PrefillModel.Speed speed = prefill.speed();
+      double computing = reservation.prefillMillis() + speed.overheadMillis();
+      loads.over(reservation.load, nowNanos - Math.round(1e6 * computing), nowNanos);
+    }
     load.prefilled(reservation.share, nowNanos);
     PrefillPeriod.Sample sample = load.takeSample();
     if (sample != null) {
@@ -292,6 +381,9 @@ public final class EngineState {
             ? reservation.firstToken
             : !load.isQueued(reservation.share, nowNanos);
     load.remove(reservation.share, nowNanos);
+    if (reservation.load != null) {
+      loads.remove(reservation.load, nowNanos);
+    }
     markAnswered(reservation);
     replica.ended(dpRank);
     boolean completed = outcome == Outcome.COMPLETED;

@@ -40,6 +40,12 @@ final class PrefillQueue {
     return head == null;
   }
 
+  /** Whether it is the first. */
+  @SuppressWarnings("ReferenceEquality")
+  boolean isHead(Share share) {
+    return head == share;
+  }
+
   void add(Share share, long nowNanos) {
     prompts++;
     tokens += share.prefillTokens;

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class Reservation {
 
   final EngineLoad.Share share;
+  final LoadPath.@Nullable Load load;
   final ClaimTable.@Nullable Claim claim;
   final boolean probe;
   final long sinceNanos;
@@ -23,6 +24,7 @@ public final class Reservation {
   boolean over;
 
   /**
+   * @param load what is read back for it from slower memory
    * @param claim the blocks expected because of it, null if its tokens are not known
    * @param probe whether this is the trial request of an ejected engine
    * @param sinceNanos when it was made
@@ -31,12 +33,14 @@ public final class Reservation {
    */
   Reservation(
       EngineLoad.Share share,
+      LoadPath.@Nullable Load load,
       ClaimTable.@Nullable Claim claim,
       boolean probe,
       long sinceNanos,
       EngineState.@Nullable Demand demand,
       long turn) {
     this.share = share;
+    this.load = load;
     this.claim = claim;
     this.probe = probe;
     this.sinceNanos = sinceNanos;

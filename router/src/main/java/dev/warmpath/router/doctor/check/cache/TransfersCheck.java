@@ -33,7 +33,7 @@ public final class TransfersCheck implements Check {
   }
 
   private static KvTransfer transfer(ReplicaFacts replica) {
-    return replica.config().transfer().kvTransfer(replica.config().url());
+    return replica.config().kvTransfer();
   }
 
   private static void role(ReplicaFacts replica, Findings into) {

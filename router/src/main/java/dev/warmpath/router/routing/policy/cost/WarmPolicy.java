@@ -6,10 +6,13 @@ import dev.warmpath.router.routing.Ranking;
 import dev.warmpath.router.routing.RankingPolicy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue +
- * (1+k)·T(c, n) + decode}.
+ * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue + load +
+ * (1+k)·T(c, n) + decode}; load is what reading back from slower memory costs beyond the queue
+ * ({@link Candidates#loadMillis}).
  *
  * <p>A miss is paid in this request's own wait, and again by others: {@code k = missWeight·w +
  * evictionWeight·u² + 1/2}. w is the median number of prompts that wait at an engine: about so many
@@ -147,6 +150,7 @@ public final class WarmPolicy implements RankingPolicy {
     @Override
     public double cost(int row) {
       return candidates.prefillBacklogMillis(row)
+          + candidates.loadMillis(row)
           + (1 + repeats(row)) * prefillMillis(row)
           + decodeMillis(row);
     }
@@ -159,11 +163,16 @@ public final class WarmPolicy implements RankingPolicy {
     @Override
     public Score score(int row) {
       double prefill = prefillMillis(row);
-      return Score.of(
-          Score.term("backlog_millis", candidates.prefillBacklogMillis(row)),
-          Score.term("prefill_millis", prefill),
-          Score.term("repeat_millis", repeats(row) * prefill),
-          Score.term("decode_millis", decodeMillis(row)));
+      double loading = candidates.loadMillis(row);
+      List<Score.Term> terms = new ArrayList<>();
+      terms.add(Score.term("backlog_millis", candidates.prefillBacklogMillis(row)));
+      if (loading > 0) {
+        terms.add(Score.term("load_back_millis", loading));
+      }
+      terms.add(Score.term("prefill_millis", prefill));
+      terms.add(Score.term("repeat_millis", repeats(row) * prefill));
+      terms.add(Score.term("decode_millis", decodeMillis(row)));
+      return new Score(terms);
     }
 
     @Override
