@@ -73,6 +73,9 @@ final class RedisLink implements ClusterLink {
    * then. So a server that hangs, a subscription that is half open (github.com/redis/lettuce/issues/1428),
    * a failover and a changed address are one case.
    *
+   * What is said each second carries when that was, and only what was said lately counts when it
+   * comes back: a slow line brings something all the time, and all of it is old.
+   *
    * What was given to Lettuce and is not acknowledged counts as waiting, and is bounded.
    *
    *  kind (1) | start (8) | length of the name (2) | name | message
@@ -90,6 +93,9 @@ final class RedisLink implements ClusterLink {
 
   /** Who comes is told at once that we are here, but not more often. */
   private static final int SPACING_MILLIS = 50;
+
+  /** Messages are dropped while nothing younger has come back: a line that is slow gets no more. */
+  private static final int STALE_MILLIS = 2 * TICK_MILLIS;
 
   private static final int ANSWER_MILLIS = 1_500;
   private static final int FIRST_RETRY_MILLIS = 200;
@@ -129,7 +135,13 @@ final class RedisLink implements ClusterLink {
   private final Map<RouterId, Long> heard = new HashMap<>();
 
   private volatile Set<RouterId> others = Set.of();
+
+  /** When that was said which has come back last. */
   private volatile long echoNanos;
+
+  /** Whether anything has come back since the last connect. */
+  private volatile boolean echoed;
+
   private volatile String problem = "connecting to Redis";
 
   RedisLink(RouterId self, ClusterConfig config, LongSupplier nanoClock) {
@@ -219,7 +231,7 @@ final class RedisLink implements ClusterLink {
 
   private void publish(byte[] channel, byte[] message) {
     Session open = session;
-    if (open == null) {
+    if (open == null || isOlder(echoNanos, STALE_MILLIS)) {
       dropped.increment();
       return;
     }
@@ -237,6 +249,10 @@ final class RedisLink implements ClusterLink {
     } catch (RuntimeException e) {
       published(message.length, e);
     }
+  }
+
+  private boolean isOlder(long thenNanos, int millis) {
+    return nanoClock.getAsLong() - thenNanos > TimeUnit.MILLISECONDS.toNanos(millis);
   }
 
   private void published(int length, @Nullable Throwable failure) {
@@ -317,7 +333,7 @@ final class RedisLink implements ClusterLink {
       open.connect();
       while (!closed) {
         tick(open, worked ? HERE : CAME);
-        if (!worked) {
+        if (!worked && echoed) {
           worked = true;
           say(problem.startsWith("connecting") ? "is connected" : "is reached again");
           problem = "";
@@ -370,15 +386,19 @@ final class RedisLink implements ClusterLink {
       }
     }
     long now = nanoClock.getAsLong();
-    if (open.isBroken || now - echoNanos > TimeUnit.MILLISECONDS.toNanos(HEARD_MILLIS)) {
+    if (open.isBroken) {
       throw new IOException("nothing comes through the subscription");
+    }
+    if (isOlder(echoNanos, HEARD_MILLIS)) {
+      throw new TimeoutException("nothing comes back in time");
     }
     synchronized (heard) {
       session = open;
       heard.values().removeIf(at -> now - at > TimeUnit.MILLISECONDS.toNanos(HEARD_MILLIS));
       reach();
     }
-    var unused = open.commands.publish(toAll, frame(kind, new byte[0]));
+    byte[] said = ByteBuffer.allocate(Long.BYTES).putLong(nanoClock.getAsLong()).array();
+    var unused = open.commands.publish(toAll, frame(kind, said));
   }
 
   /** Tells who is reachable now, if that has changed. */
@@ -411,7 +431,16 @@ final class RedisLink implements ClusterLink {
       return;
     }
     if (sender.equals(self)) {
-      echoNanos = nanoClock.getAsLong();
+      if (from.remaining() == Long.BYTES && kind != MESSAGE) {
+        long saidNanos = from.getLong();
+        if (saidNanos - echoNanos > 0) { // else of a connection before this one
+          echoNanos = saidNanos;
+          if (!echoed) {
+            echoed = true;
+            wake.release();
+          }
+        }
+      }
       return;
     }
     received.add(frame.length);
@@ -498,6 +527,7 @@ final class RedisLink implements ClusterLink {
       }
       subscription.addListener((RedisConnectionStateListener) this);
       subscription.addListener((RedisPubSubListener<byte[], byte[]>) this);
+      echoed = false;
       echoNanos = nanoClock.getAsLong();
       subscription.sync().subscribe(toAll, channel(self));
     }

@@ -9,8 +9,16 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.warmpath.router.config.ClusterConfig;
 import dev.warmpath.router.rig.Rig;
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -104,6 +112,64 @@ class RedisLinkTest extends ClusterLinkContract {
     untilReached(b, "a");
     assertThat(a.link.status().waitingBytes()).isZero();
     untilHeard(b, "a:again", () -> a.broadcast("again"));
+  }
+
+  /** What came was minutes old, and counted; each new connection was taken for a good one. */
+  @Test
+  void aLineThatIsTooSlowIsNotTakenForAConnection() throws Exception {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try (ServerSocket relay = new ServerSocket(0, 64, InetAddress.getByName("127.0.0.1"))) {
+      threads.execute(() -> {
+        try {
+          while (true) {
+            Socket near = relay.accept();
+            Socket far = new Socket(InetAddress.getByName("127.0.0.1"), server.port);
+            threads.execute(() -> trickle(near, far));
+            threads.execute(() -> trickle(far, near));
+          }
+        } catch (IOException e) {
+          // the test is over
+        }
+      });
+      Node b = node("b").begin();
+      Node c = node("c").begin();
+      untilReached(b, "c");
+      RouterId id = new RouterId("a", 9);
+      Node a = adopt(new Node(id, at(id, "redis://127.0.0.1:" + relay.getLocalPort(), "")));
+      a.begin();
+      Rig.until(() -> {
+        b.link.broadcast(new byte[2_000]);
+        return a.link.status().problem().contains("" + relay.getLocalPort());
+      });
+      long begin = System.nanoTime();
+      List<String> good = new ArrayList<>();
+      Rig.until(() -> {
+        b.link.broadcast(new byte[2_000]);
+        if (!a.link.status().problem().contains("" + relay.getLocalPort())) {
+          good.add(a.link.status().problem());
+        }
+        return System.nanoTime() - begin > TimeUnit.SECONDS.toNanos(7);
+      });
+      assertThat(good).isEmpty();
+      assertThat(b.reached()).contains("c");
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** One kilobyte a second. */
+  private static void trickle(Socket from, Socket to) {
+    byte[] piece = new byte[20];
+    try (from;
+        to) {
+      InputStream in = from.getInputStream();
+      for (int n = in.read(piece); n >= 0; n = in.read(piece)) {
+        to.getOutputStream().write(piece, 0, n);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(n));
+      }
+    } catch (IOException e) {
+      // one end has left
+    }
   }
 
   @Test
