@@ -172,7 +172,7 @@ public final class EngineState {
           replica.transfer().capsLoads()
               && (capsIgnoredNanos == Long.MIN_VALUE
                   || nowNanos - capsIgnoredNanos > CAPS_IGNORED_NANOS);
-      state.loadMillis = loads.millis(hostTokens, diskTokens);
+      state.loadMillis = loads.millis(hostTokens, diskTokens, nowNanos);
       state.loadBacklogMillis = loads.backlogMillis(nowNanos);
       state.loadsWaiting = loads.waiting(nowNanos);
     }

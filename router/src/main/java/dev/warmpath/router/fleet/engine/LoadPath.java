@@ -15,14 +15,19 @@ final class LoadPath {
    * it. It began when the one before it was over, or when it was sent. So the cost is learned as well
    * where loads stand in a queue as where one comes alone. A load that came alone to an engine that
    * had prompts to compute for longer teaches nothing: its end does not show.
+   *
+   * Where loads are dear none is made, and none teaches. So what was learned is forgotten by half in
+   * HALF_LIFE_NANOS without a load: one is tried again then.
    */
 
   private static final double NANOS_PER_MILLI = 1e6;
   private static final double LEAST_MILLIS = 0.01;
+  private static final double HALF_LIFE_NANOS = 120e9;
 
   private final PrefillQueue queue = new PrefillQueue();
   private final TransferModel costs = new TransferModel();
   private long lastEndNanos = Long.MIN_VALUE;
+  private long taughtNanos;
 
   /** One request's load. */
   static final class Load {
@@ -48,9 +53,16 @@ final class LoadPath {
   }
 
   /** What it takes to read so many tokens of each tier back. */
-  double millis(int host, int disk) {
-    return (host == 0 ? 0 : costs.cost(StorageTier.CPU.ordinal()).millis(host))
-        + (disk == 0 ? 0 : costs.cost(StorageTier.DISK.ordinal()).millis(disk));
+  double millis(int host, int disk, long nowNanos) {
+    double known = Math.pow(0.5, (nowNanos - taughtNanos) / HALF_LIFE_NANOS);
+    return millis(StorageTier.CPU, host, known) + millis(StorageTier.DISK, disk, known);
+  }
+
+  private double millis(StorageTier tier, int tokens, double known) {
+    return tokens == 0
+        ? 0
+        : known * costs.cost(tier.ordinal()).millis(tokens)
+            + (1 - known) * TransferCost.DEFAULT.millis(tokens);
   }
 
   /** Loads that are not over. */
@@ -74,7 +86,7 @@ final class LoadPath {
   Load add(
       int host, int disk, boolean streamed, boolean known, double prefillBacklogMillis, long now) {
     queue.advance(now);
-    double millis = millis(host, disk);
+    double millis = millis(host, disk, now);
     boolean isHidden = queue.isEmpty() && prefillBacklogMillis > millis / 2;
     EngineLoad.Share share =
         new EngineLoad.Share(host + disk, Math.round(1000 * millis), 0, streamed, known);
@@ -97,6 +109,7 @@ final class LoadPath {
     if (load.shows && queue.isHead(load.share)) {
       double millis = Math.max(LEAST_MILLIS, (endNanos - began) / NANOS_PER_MILLI);
       costs.observe(load.tier.ordinal(), load.tokens, millis);
+      taughtNanos = nowNanos;
     }
     lastEndNanos = Math.max(lastEndNanos, endNanos);
     queue.leave(load.share, nowNanos);

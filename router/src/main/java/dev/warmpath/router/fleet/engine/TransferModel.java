@@ -12,7 +12,9 @@ import java.util.Map;
 final class TransferModel {
 
   /*
-   * The cost learns as PrefillModel does, by exponentiated gradient on the logarithm of the time. A
+   * The cost learns as PrefillModel does, by exponentiated gradient on the logarithm of the time,
+   * but boldly at first: links differ by far more than engines, and what was seen to be slow is not
+   * asked again soon. Cost and factor move both, so the n-th sample corrects 1/n of the error. A
    * pair's factor takes up what is left of the error, at the same rate, but starts at 1: where an
    * engine stands in the network is no reason to avoid it before it was seen to matter. No more than
    * MOST_PAIRS are remembered; those that were seen longest ago go first.
@@ -21,9 +23,12 @@ final class TransferModel {
   private static final double RATE = 0.1;
   private static final double BOUND = 1000;
   private static final double MOST_ERROR = 1;
+  private static final double MOST_FIRST_ERROR = 2;
+  private static final int FIRST = 5;
   private static final int MOST_PAIRS = 256;
 
   private TransferCost cost = TransferCost.DEFAULT;
+  private int seen;
 
   private final Map<Integer, Double> factors =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -46,7 +51,8 @@ final class TransferModel {
     double moving = cost.millisPerToken() * tokens;
     double factor = factors.getOrDefault(from, 1.0);
     double error = Math.log(millis / (factor * (fixed + moving)));
-    double step = RATE * Math.max(-MOST_ERROR, Math.min(error, MOST_ERROR));
+    double most = seen < FIRST ? MOST_FIRST_ERROR : MOST_ERROR;
+    double step = Math.max(RATE, 0.5 / ++seen) * Math.max(-most, Math.min(error, most));
     double share = fixed / (fixed + moving);
     TransferCost standard = TransferCost.DEFAULT;
     cost =

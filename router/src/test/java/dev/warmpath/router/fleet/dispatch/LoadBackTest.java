@@ -84,6 +84,18 @@ class LoadBackTest {
   }
 
   @Test
+  void fewSlowLoadsAreEnoughAndAreForgottenInTime() {
+    add("r0", true);
+    hold("r0", StorageTier.CPU);
+    world.dispatcher.loadBack(LoadBack.ALWAYS);
+    observe(4, 5_000);
+    world.dispatcher.loadBack(LoadBack.CHEAPEST);
+    assertThat(slowTier(assign())).isEqualTo(SlowTier.COMPUTED);
+    world.pass(20 * 60_000);
+    assertThat(slowTier(assign())).isEqualTo(SlowTier.LOADED);
+  }
+
+  @Test
   void eachEngineAndTierHasItsOwnCost() {
     add("r0", true);
     hold("r0", StorageTier.DISK);
