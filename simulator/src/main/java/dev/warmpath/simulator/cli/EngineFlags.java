@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.LoadPath;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngineOptions;
@@ -74,6 +75,14 @@ final class EngineFlags {
       defaultValue = "0",
       description = "Blocks of host memory behind the KV cache, without --sliding-window.")
   private int hostBlocks;
+
+  @Option(
+      names = "--host-load",
+      paramLabel = "MS:US",
+      defaultValue = "2:5",
+      description =
+          "How long a load from there takes: milliseconds, and microseconds a token (${DEFAULT-VALUE}).")
+  private String hostLoad = "";
 
   @Option(
       names = "--sliding-window",
@@ -250,6 +259,15 @@ final class EngineFlags {
     }
     KvCacheConfig cache = new KvCacheConfig(blockSize, blocks, groups).withHost(hostBlocks);
     int longest = maxModelTokens > 0 ? maxModelTokens : cache.maxSequenceTokens();
-    return new EngineConfig(cache, stepTokens, runningSequences, longest, StepCost.H100X4);
+    return new EngineConfig(cache, stepTokens, runningSequences, longest, StepCost.H100X4)
+        .with(loadPath());
+  }
+
+  private LoadPath loadPath() {
+    try {
+      return LoadPath.parse(hostLoad);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage("--host-load=" + hostLoad + ": " + e.getMessage());
+    }
   }
 }

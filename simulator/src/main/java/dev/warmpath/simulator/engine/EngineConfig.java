@@ -8,9 +8,15 @@ import dev.warmpath.simulator.engine.cache.KvCacheConfig;
  * @param stepTokens tokens that one step computes at most ({@code max_num_batched_tokens})
  * @param runningSequences sequences that run at once ({@code max_num_seqs})
  * @param maxModelTokens longest prompt and answer together ({@code max_model_len})
+ * @param loadPath from host memory
  */
 public record EngineConfig(
-    KvCacheConfig cache, int stepTokens, int runningSequences, int maxModelTokens, CostModel cost) {
+    KvCacheConfig cache,
+    int stepTokens,
+    int runningSequences,
+    int maxModelTokens,
+    CostModel cost,
+    LoadPath loadPath) {
 
   public EngineConfig {
     if (stepTokens < 1 || runningSequences < 1 || maxModelTokens < 2) {
@@ -23,5 +29,20 @@ public record EngineConfig(
           "maxModelTokens=%d does not fit the cache of %d tokens"
               .formatted(maxModelTokens, cache.maxSequenceTokens()));
     }
+  }
+
+  /** One that loads over {@link LoadPath#PCIE}. */
+  public EngineConfig(
+      KvCacheConfig cache,
+      int stepTokens,
+      int runningSequences,
+      int maxModelTokens,
+      CostModel cost) {
+    this(cache, stepTokens, runningSequences, maxModelTokens, cost, LoadPath.PCIE);
+  }
+
+  /** The same with another way from host memory. */
+  public EngineConfig with(LoadPath other) {
+    return new EngineConfig(cache, stepTokens, runningSequences, maxModelTokens, cost, other);
   }
 }

@@ -12,6 +12,9 @@ import dev.warmpath.simulator.engine.cache.KvCache;
  */
 public class EngineRequest extends CachedSequence {
 
+  /** {@link #mostLoadTokens} of a request that loads whatever host memory has. */
+  public static final int NO_CAP = Integer.MAX_VALUE;
+
   private static final int NOT_SCHEDULED = -1;
 
   /** How far its life has come. */
@@ -46,14 +49,22 @@ public class EngineRequest extends CachedSequence {
   private final int answerTokens;
   private final boolean readsCache;
   private final Transfer transfer;
+  private final int mostLoadTokens;
 
   Phase phase = Phase.NEW;
   int lengthTokens;
   int computedTokens;
   int stepTokens;
 
-  /** Tokens that the step loads from host memory before it computes the others. */
-  int loadTokens;
+  /** Where what its load brings begins and ends, in tokens. */
+  int loadFromTokens;
+
+  int loadToTokens;
+  long loadBeginsNanos;
+  long loadEndsNanos;
+
+  /** How long it has waited for loads. */
+  long loadNanos;
 
   /** Up to here, computing one token more changes nothing in the cache. */
   int untouchedUntilTokens;
@@ -68,10 +79,20 @@ public class EngineRequest extends CachedSequence {
    * @param answerTokens what the engine is going to generate, at least one
    * @param readsCache false for requests that must compute their whole prompt (prompt log
    *     probabilities)
+   * @param mostLoadTokens it loads from host memory at most, and computes what it lacks then; 0 or
+   *     more ({@code max_load_tokens})
    */
   public EngineRequest(
-      BlockNames names, int promptTokens, int answerTokens, boolean readsCache, Transfer transfer) {
+      BlockNames names,
+      int promptTokens,
+      int answerTokens,
+      boolean readsCache,
+      Transfer transfer,
+      int mostLoadTokens) {
     super(names, promptTokens);
+    if (mostLoadTokens < 0) {
+      throw new IllegalArgumentException("mostLoadTokens=" + mostLoadTokens);
+    }
     if (answerTokens < 1 || transfer.receivedTokens > promptTokens) {
       throw new IllegalArgumentException(
           "answerTokens=%d receivedTokens=%d promptTokens=%d"
@@ -80,12 +101,13 @@ public class EngineRequest extends CachedSequence {
     this.answerTokens = answerTokens;
     this.readsCache = readsCache;
     this.transfer = transfer;
+    this.mostLoadTokens = mostLoadTokens;
     lengthTokens = promptTokens;
   }
 
   /** One that a single engine serves. */
   public EngineRequest(BlockNames names, int promptTokens, int answerTokens, boolean readsCache) {
-    this(names, promptTokens, answerTokens, readsCache, Transfer.NONE);
+    this(names, promptTokens, answerTokens, readsCache, Transfer.NONE, NO_CAP);
   }
 
   /** One that reads the cache. */
@@ -99,6 +121,16 @@ public class EngineRequest extends CachedSequence {
 
   public final boolean readsCache() {
     return readsCache;
+  }
+
+  /** How many tokens it loads from host memory at most. */
+  public final int mostLoadTokens() {
+    return mostLoadTokens;
+  }
+
+  /** How long it has waited for loads, in milliseconds. */
+  public final double loadMillis() {
+    return loadNanos / 1e6;
   }
 
   /** Tokens generated so far. */

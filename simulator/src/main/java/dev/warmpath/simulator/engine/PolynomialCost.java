@@ -7,19 +7,14 @@ package dev.warmpath.simulator.engine;
  * @param prefill milliseconds of a step over the prompt tokens that it computes
  * @param decode milliseconds of a step that decodes over the share of blocks in use, 0 to 1
  * @param minDecodeMillis the least that decoding takes
- * @param hostTokenMillis each prompt token loaded from host memory
  */
-public record PolynomialCost(
-    Parabola prefill, Parabola decode, double minDecodeMillis, double hostTokenMillis)
+public record PolynomialCost(Parabola prefill, Parabola decode, double minDecodeMillis)
     implements CostModel {
 
-  /** Dynamo's default, H100-like; 128 KiB a token, as of an 8B-like model, over 50 GB/s. */
+  /** Dynamo's default, H100-like. */
   public static final PolynomialCost DYNAMO =
       new PolynomialCost(
-          new Parabola(4.209989e-7, 1.518344e-2, 16.50142),
-          new Parabola(-25.74, 54.01, 5.74),
-          1,
-          0.0026);
+          new Parabola(4.209989e-7, 1.518344e-2, 16.50142), new Parabola(-25.74, 54.01, 5.74), 1);
 
   /** {@code square·x² + linear·x + constant}. */
   public record Parabola(double square, double linear, double constant) {
@@ -34,6 +29,6 @@ public record PolynomialCost(
     double prompts = work.prefillTokens() == 0 ? 0 : prefill.at(work.prefillTokens());
     double decodes =
         work.decodes() == 0 ? 0 : Math.max(minDecodeMillis, decode.at(work.cacheUsage()));
-    return prompts + decodes + hostTokenMillis * work.hostTokens();
+    return prompts + decodes;
   }
 }

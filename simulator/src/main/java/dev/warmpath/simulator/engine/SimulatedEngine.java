@@ -13,7 +13,11 @@ import java.util.List;
  * <p>A step has two halves. {@link #beginStep} schedules work, which already commits and evicts
  * blocks, and says how long the forward pass takes; {@link #endStep} brings the tokens. Requests
  * that arrive in between wait for the next step. The engine is deterministic and knows no clock:
- * who drives it lets the time pass.
+ * who drives it lets the time pass and says when a step begins.
+ *
+ * <p>Loads from host memory go on beside the steps, like those of vLLM's OffloadingConnector. When
+ * there is nothing else to do, a step computes nothing and ends with a load ({@link
+ * #waitsForLoad}).
  *
  * <p>Most steps only decode. {@link #passPlain} takes many of these at once.
  *
@@ -26,6 +30,8 @@ public final class SimulatedEngine {
   private final Scheduler scheduler;
   private final List<EngineRequest> step = new ArrayList<>();
   private final StepWork work = new StepWork();
+  private boolean waitsForLoad;
+  private long stepEndsNanos;
 
   /** An idle engine with an empty cache, whose changes {@code events} receives. */
   public SimulatedEngine(EngineConfig config, CacheListener events) {
@@ -52,8 +58,11 @@ public final class SimulatedEngine {
   /** Gives up a request; what it stored stays cached. One that has ended is ignored. */
   public void abort(EngineRequest request) {
     if (request.phase == Phase.SUBMITTED) {
-      scheduler.remove(request);
-      release(request);
+      if (scheduler.remove(request)) {
+        release(request);
+      } else {
+        request.phase = Phase.ENDED;
+      }
     }
   }
 
@@ -66,7 +75,9 @@ public final class SimulatedEngine {
 
   /** Prompt tokens that a request would find in the cache now. */
   public int cachedTokens(EngineRequest request) {
-    return request.readsCache() ? cache.find(request, request.promptTokens()).tokens() : 0;
+    return request.readsCache()
+        ? cache.find(request, request.promptTokens(), request.mostLoadTokens()).tokens()
+        : 0;
   }
 
   /** Whether there is nothing to do. */
@@ -74,10 +85,34 @@ public final class SimulatedEngine {
     return scheduler.isEmpty();
   }
 
-  /** Schedules the next step and returns how long it takes, in milliseconds. */
+  /** Begins a step at the end of the one before, as far as that was known at its begin. */
   public double beginStep() {
+    return beginStep(stepEndsNanos);
+  }
+
+  /**
+   * Schedules the next step and returns how long it takes, in milliseconds.
+   *
+   * @param nowNanos since any moment, always the same
+   */
+  public double beginStep(long nowNanos) {
     requireNoStep();
-    scheduler.next(step);
+    scheduler.next(step, nowNanos);
+    waitsForLoad = step.isEmpty() && scheduler.isLoading();
+    double millis = waitsForLoad ? (scheduler.loadEndsNanos() - nowNanos) / 1e6 : computeMillis();
+    stepEndsNanos = nowNanos + Math.round(millis * 1e6);
+    return millis;
+  }
+
+  /**
+   * Whether the step under way computes nothing and lasts until a load ends. Whoever has something
+   * for the engine to do may end it earlier.
+   */
+  public boolean waitsForLoad() {
+    return waitsForLoad;
+  }
+
+  private double computeMillis() {
     work.begin(cache.usage());
     for (int i = 0; i < step.size(); i++) {
       EngineRequest request = step.get(i);
@@ -87,8 +122,6 @@ public final class SimulatedEngine {
       } else {
         work.prefill(request.stepTokens, context);
       }
-      work.load(request.loadTokens);
-      request.loadTokens = 0;
       request.computedTokens += request.stepTokens;
     }
     return config.cost().stepMillis(work);
@@ -103,6 +136,7 @@ public final class SimulatedEngine {
       }
     }
     step.clear();
+    waitsForLoad = false;
   }
 
   /**

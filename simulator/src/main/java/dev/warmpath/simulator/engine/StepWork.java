@@ -12,7 +12,6 @@ public final class StepWork {
   private int decodes;
   private long decodeContextTokens;
   private double cacheUsage;
-  private int hostTokens;
 
   /** Prompt tokens computed, of all sequences. */
   public int prefillTokens() {
@@ -39,23 +38,12 @@ public final class StepWork {
     return cacheUsage;
   }
 
-  /** Prompt tokens loaded from host memory, of all sequences. */
-  public int hostTokens() {
-    return hostTokens;
-  }
-
   void begin(double usage) {
     prefillTokens = 0;
     attentionPairs = 0;
     decodes = 0;
     decodeContextTokens = 0;
     cacheUsage = usage;
-    hostTokens = 0;
-  }
-
-  /** Adds {@code tokens} prompt tokens that are loaded from host memory. */
-  void load(int tokens) {
-    hostTokens += tokens;
   }
 
   /** Adds {@code tokens} prompt tokens behind {@code contextTokens} others. */

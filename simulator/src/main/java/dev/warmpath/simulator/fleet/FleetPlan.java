@@ -2,6 +2,7 @@ package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.EngineRequest;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -17,6 +18,7 @@ import java.util.function.Supplier;
  * @param incidents in the order of their times
  * @param routers in front of them
  * @param pairs of them that serve a request together
+ * @param mostLoadTokens that each request loads from host memory
  */
 public record FleetPlan(
     int engines,
@@ -27,7 +29,8 @@ public record FleetPlan(
     long seed,
     List<Incident> incidents,
     Routers routers,
-    Pairs pairs) {
+    Pairs pairs,
+    int mostLoadTokens) {
 
   /** The router's default. */
   public static final int REPLICA_REQUESTS = 4096;
@@ -37,6 +40,30 @@ public record FleetPlan(
       throw new IllegalArgumentException("engines=" + engines + " prefills=" + pairs.prefills());
     }
     incidents = List.copyOf(incidents);
+  }
+
+  /** A fleet whose requests load all that they find. */
+  public FleetPlan(
+      int engines,
+      EngineConfig engine,
+      IndexMode index,
+      Supplier<Policy> policy,
+      int replicaRequests,
+      long seed,
+      List<Incident> incidents,
+      Routers routers,
+      Pairs pairs) {
+    this(
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        routers,
+        pairs,
+        EngineRequest.NO_CAP);
   }
 
   /** A fleet behind one router, to which nothing happens. */
@@ -49,12 +76,45 @@ public record FleetPlan(
   /** The same fleet behind these routers. */
   public FleetPlan behind(Routers others) {
     return new FleetPlan(
-        engines, engine, index, policy, replicaRequests, seed, incidents, others, pairs);
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        others,
+        pairs,
+        mostLoadTokens);
   }
 
   /** The same fleet whose engines serve requests together in these pairs. */
   public FleetPlan with(Pairs others) {
     return new FleetPlan(
-        engines, engine, index, policy, replicaRequests, seed, incidents, routers, others);
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        routers,
+        others,
+        mostLoadTokens);
+  }
+
+  /** The same fleet whose requests load at most so many tokens each. */
+  public FleetPlan loading(int mostTokens) {
+    return new FleetPlan(
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        routers,
+        pairs,
+        mostTokens);
   }
 }

@@ -17,6 +17,7 @@ public final class Measures {
   private final int[] promptTokens;
   private final int[] cachedTokens;
   private final int[] hostTokens;
+  private final float[] loadMillis;
   private final int[] predictedTokens;
   private final int[] engine;
   private final float[] answeredMillis;
@@ -33,6 +34,7 @@ public final class Measures {
     promptTokens = new int[requests];
     cachedTokens = new int[requests];
     hostTokens = new int[requests];
+    loadMillis = new float[requests];
     predictedTokens = new int[requests];
     engine = new int[requests];
     answeredMillis = new float[requests];
@@ -52,10 +54,11 @@ public final class Measures {
     predictedTokens[request] = predicted;
   }
 
-  void first(int request, double millis, int cached, int host) {
+  void first(int request, double millis, int cached, int host, double load) {
     firstMillis[request] = (float) millis;
     cachedTokens[request] = cached;
     hostTokens[request] = host;
+    loadMillis[request] = (float) load;
   }
 
   /** Its answer of so many tokens ended, so long after its first one. */
@@ -110,6 +113,11 @@ public final class Measures {
   /** Those of the {@link #cachedTokens} that its engine loaded from host memory. */
   public int hostTokens(int request) {
     return hostTokens[request];
+  }
+
+  /** How long it waited until they were loaded. */
+  public double loadMillis(int request) {
+    return loadMillis[request];
   }
 
   /** Tokens that the router had predicted for its engine, or negative for no prediction. */

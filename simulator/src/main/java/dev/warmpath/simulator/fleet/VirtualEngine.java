@@ -88,6 +88,15 @@ final class VirtualEngine implements CacheListener {
     arrived.add(request);
     if (plainSteps > 1) {
       cut(nowNanos);
+    } else {
+      endWait(nowNanos);
+    }
+  }
+
+  /** There is something to do before the next load ends. */
+  private void endWait(long nowNanos) {
+    if (stepping && engine.waitsForLoad()) {
+      alarm.at(nowNanos, this, ++step);
     }
   }
 
@@ -95,8 +104,16 @@ final class VirtualEngine implements CacheListener {
     stepping = true;
     stepBeganNanos = nowNanos;
     plainSteps = engine.plainSteps();
-    double millis = plainSteps > 0 ? engine.plainMillis(plainSteps) : engine.beginStep();
-    end(millis);
+    if (plainSteps > 0) {
+      end(engine.plainMillis(plainSteps));
+      return;
+    }
+    double millis = engine.beginStep(nowNanos);
+    if (engine.waitsForLoad()) {
+      alarm.at(nowNanos + Math.round(millis * NANOS_PER_MILLI), this, ++step);
+    } else {
+      end(millis);
+    }
   }
 
   private void end(double millis) {
@@ -194,9 +211,10 @@ final class VirtualEngine implements CacheListener {
   }
 
   /** The blocks of a request that computed a prompt for another engine are not needed any more. */
-  void free(VirtualRequest request) {
+  void free(VirtualRequest request, long nowNanos) {
     if (underWay.remove(request)) {
       engine.free(request);
+      endWait(nowNanos);
     }
   }
 

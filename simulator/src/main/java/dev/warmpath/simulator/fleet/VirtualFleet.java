@@ -208,11 +208,11 @@ public final class VirtualFleet {
     VirtualEngine engine = answering;
     VirtualRequest request;
     if (computes == null) {
-      request = VirtualRequest.whole(question, answering, assignment);
+      request = VirtualRequest.whole(question, answering, assignment, plan.mostLoadTokens());
     } else {
       engine = router.engine(computes.replica());
       given(question, engine);
-      request = VirtualRequest.prefill(question, engine, computes);
+      request = VirtualRequest.prefill(question, engine, computes, plan.mostLoadTokens());
     }
     measures.assigned(
         question.number,
@@ -248,7 +248,8 @@ public final class VirtualFleet {
     computed.assignment.finished(Outcome.COMPLETED);
     VirtualEngine from = computed.engine;
     VirtualEngine to = question.router.engine(question.answers.replica());
-    VirtualRequest answer = VirtualRequest.decode(computed, to, question.answers);
+    VirtualRequest answer =
+        VirtualRequest.decode(computed, to, question.answers, plan.mostLoadTokens());
     if (to.lives != question.answeringLives || to.faults.blackHole) {
       failed(answer);
       return;
@@ -270,7 +271,7 @@ public final class VirtualFleet {
     VirtualRequest answer = Objects.requireNonNull(transfers.remove(transfer));
     VirtualRequest computed = Objects.requireNonNull(answer.computed);
     if (answer.engine.underWay.contains(answer)) { // and both engines are who they were
-      computed.engine.free(computed);
+      computed.engine.free(computed, nowNanos);
       answer.engine.submit(answer, nowNanos);
     }
   }
@@ -278,7 +279,7 @@ public final class VirtualFleet {
   private void failed(VirtualRequest request) {
     Question question = request.question;
     if (request.computed != null) {
-      request.computed.engine.free(request.computed);
+      request.computed.engine.free(request.computed, nowNanos);
     }
     for (VirtualRequest answer : transfers.values()) {
       if (request.equals(answer.computed)) {
@@ -351,7 +352,8 @@ public final class VirtualFleet {
           request.question.number,
           (nowNanos - request.question.arrivedNanos) / NANOS_PER_MILLI,
           computing.cachedTokens(),
-          computing.hostTokens());
+          computing.hostTokens(),
+          computing.loadMillis());
     }
     begun.clear();
     List<VirtualRequest> all = List.copyOf(ended);

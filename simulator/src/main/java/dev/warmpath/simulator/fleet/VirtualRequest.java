@@ -29,8 +29,15 @@ final class VirtualRequest extends EngineRequest {
       Assignment assignment,
       int answerTokens,
       Transfer transfer,
+      int mostLoadTokens,
       @Nullable VirtualRequest computed) {
-    super(question, question.prepared.prompt().lengthTokens(), answerTokens, true, transfer);
+    super(
+        question,
+        question.prepared.prompt().lengthTokens(),
+        answerTokens,
+        true,
+        transfer,
+        mostLoadTokens);
     this.question = question;
     this.engine = engine;
     this.assignment = assignment;
@@ -38,19 +45,22 @@ final class VirtualRequest extends EngineRequest {
   }
 
   /** One that an engine serves alone. */
-  static VirtualRequest whole(Question question, VirtualEngine engine, Assignment assignment) {
+  static VirtualRequest whole(
+      Question question, VirtualEngine engine, Assignment assignment, int mostLoadTokens) {
     return new VirtualRequest(
-        question, engine, assignment, question.answerTokens, Transfer.NONE, null);
+        question, engine, assignment, question.answerTokens, Transfer.NONE, mostLoadTokens, null);
   }
 
   /** One that computes the prompt for another, and keeps it until that has it. */
-  static VirtualRequest prefill(Question question, VirtualEngine engine, Assignment assignment) {
-    return new VirtualRequest(question, engine, assignment, 1, new Transfer(0, true), null);
+  static VirtualRequest prefill(
+      Question question, VirtualEngine engine, Assignment assignment, int mostLoadTokens) {
+    return new VirtualRequest(
+        question, engine, assignment, 1, new Transfer(0, true), mostLoadTokens, null);
   }
 
   /** One that answers what {@code computed} has computed. */
   static VirtualRequest decode(
-      VirtualRequest computed, VirtualEngine engine, Assignment assignment) {
+      VirtualRequest computed, VirtualEngine engine, Assignment assignment, int mostLoadTokens) {
     Question question = computed.question;
     return new VirtualRequest(
         question,
@@ -58,6 +68,7 @@ final class VirtualRequest extends EngineRequest {
         assignment,
         question.answerTokens,
         new Transfer(question.prepared.prompt().lengthTokens(), false),
+        mostLoadTokens,
         computed);
   }
 

@@ -15,8 +15,8 @@ import java.nio.file.Path;
 
 /**
  * Engine speeds by name, or of a file: a JSON object with {@code base_ms}, {@code
- * prefill_token_ms}, {@code attention_pair_ms}, {@code decode_context_token_ms} and, if it is not
- * {@link StepCost#HOST_TOKEN_MILLIS}, {@code host_token_ms}; other fields do not count.
+ * prefill_token_ms}, {@code attention_pair_ms} and {@code decode_context_token_ms}; other fields do
+ * not count.
  */
 public final class CostModels {
 
@@ -31,7 +31,6 @@ public final class CostModels {
   private static final String TOKEN = "prefill_token_ms";
   private static final String PAIR = "attention_pair_ms";
   private static final String CONTEXT = "decode_context_token_ms";
-  private static final String HOST = "host_token_ms";
 
   private CostModels() {}
 
@@ -51,13 +50,12 @@ public final class CostModels {
   /** A model in words. */
   public static String text(CostModel model) {
     return model instanceof StepCost step
-        ? "a step takes %s ms, %s ms for each prompt token that it computes, %s ms for each of these and each token before it, %s ms for each token before one that it decodes, %s ms for each that it loads from host memory"
+        ? "a step takes %s ms, %s ms for each prompt token that it computes, %s ms for each of these and each token before it, %s ms for each token before one that it decodes"
             .formatted(
                 plain(step.baseMillis()),
                 plain(step.prefillTokenMillis()),
                 plain(step.attentionMillis()),
-                plain(step.decodeContextMillis()),
-                plain(step.hostTokenMillis()))
+                plain(step.decodeContextMillis()))
         : model.toString();
   }
 
@@ -69,11 +67,7 @@ public final class CostModels {
     try {
       JsonNode json = MAPPER.readTree(Files.readAllBytes(Path.of(file)));
       return new StepCost(
-          number(json, BASE),
-          number(json, TOKEN),
-          number(json, PAIR),
-          number(json, CONTEXT),
-          json.has(HOST) ? number(json, HOST) : StepCost.HOST_TOKEN_MILLIS);
+          number(json, BASE), number(json, TOKEN), number(json, PAIR), number(json, CONTEXT));
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException(file + ": no JSON", e);
     } catch (IOException | InvalidPathException e) {
@@ -99,7 +93,6 @@ public final class CostModels {
     json.put(BASE, cost.baseMillis())
         .put(TOKEN, cost.prefillTokenMillis())
         .put(PAIR, cost.attentionMillis())
-        .put(CONTEXT, cost.decodeContextMillis())
-        .put(HOST, cost.hostTokenMillis());
+        .put(CONTEXT, cost.decodeContextMillis());
   }
 }

@@ -11,6 +11,7 @@ public enum Figure {
   TPOT("tpotMs", "TPOT", "ms", Better.LOWER, 1),
   HIT_RATE("hitRate", "hit rate", "", Better.HIGHER, 3),
   HOST_HIT_RATE("hostHitRate", "from host", "", Better.NEITHER, 3),
+  LOAD_MEAN("loadMeanMs", "load mean", "ms", Better.NEITHER, 1),
   GOODPUT("goodput", "goodput", "", Better.HIGHER, 3),
   IMBALANCE("imbalance", "imbalance", "", Better.LOWER, 2),
   PREDICTED_MINUS_ACTUAL("predictedMinusActual", "predicted − actual", "tokens", Better.NEITHER, 1),
@@ -74,6 +75,7 @@ public enum Figure {
       case TPOT -> run.tpotMillis();
       case HIT_RATE -> run.hitRate();
       case HOST_HIT_RATE -> run.hostHitRate();
+      case LOAD_MEAN -> run.loadMillis();
       case GOODPUT -> run.goodput();
       case IMBALANCE -> run.imbalance();
       case PREDICTED_MINUS_ACTUAL -> run.predictedMinusActual();

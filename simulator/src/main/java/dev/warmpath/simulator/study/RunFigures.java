@@ -13,6 +13,7 @@ import java.util.Arrays;
  * @param tpotMillis mean time between two tokens of an answer, over requests
  * @param hitRate share of prompt tokens that the engines did not compute
  * @param hostHitRate share of prompt tokens that they loaded from host memory instead
+ * @param loadMillis mean time that these were waited for, over all requests
  * @param goodput share of requests within the goal for both
  * @param imbalance most prompt tokens computed by one engine, over their mean
  * @param predictedMinusActual mean tokens by which the router's prediction was off
@@ -27,6 +28,7 @@ public record RunFigures(
     double tpotMillis,
     double hitRate,
     double hostHitRate,
+    double loadMillis,
     double goodput,
     double imbalance,
     double predictedMinusActual,
@@ -70,6 +72,7 @@ public record RunFigures(
     private long prompt;
     private long cached;
     private long host;
+    private double load;
     private long off;
     private int predicted;
     private double lastSeconds;
@@ -95,6 +98,7 @@ public record RunFigures(
           tpot / Math.max(1, answers),
           (double) cached / Math.max(1, prompt),
           (double) host / Math.max(1, prompt),
+          load / Math.max(1, served),
           (double) good / Math.max(1, served + rejected),
           most / Math.max(1, mean),
           (double) off / Math.max(1, predicted),
@@ -125,6 +129,7 @@ public record RunFigures(
       prompt += measures.promptTokens(i);
       cached += measures.cachedTokens(i);
       host += measures.hostTokens(i);
+      load += measures.loadMillis(i);
       computed[measures.engine(i)] += measures.promptTokens(i) - measures.cachedTokens(i);
       if (measures.predictedTokens(i) >= 0) {
         off += measures.predictedTokens(i) - measures.cachedTokens(i);

@@ -2,6 +2,8 @@ package dev.warmpath.simulator.study;
 
 import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.engine.LoadPath;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
@@ -112,9 +114,24 @@ public final class Study {
    * @param threads runs at a time
    * @param warmUp share of the time, from its beginning, in which requests are not counted
    * @param spreadMillis of the trace's time, by a part of which each arrival is later
+   * @param loadPath of each engine, from host memory
+   * @param mostLoadTokens that each request loads from there
    */
   public record Runs(
-      int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
+      int copies,
+      int seeds,
+      int threads,
+      double warmUp,
+      CostModel cost,
+      double spreadMillis,
+      LoadPath loadPath,
+      int mostLoadTokens) {
+
+    /** Requests load all that they find, over PCIe. */
+    public Runs(
+        int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
+      this(copies, seeds, threads, warmUp, cost, spreadMillis, LoadPath.PCIE, EngineRequest.NO_CAP);
+    }
 
     int copiesFor(int engines) {
       return copies > 0 ? copies : Math.max(1, Math.round(engines / 8f));
@@ -324,7 +341,8 @@ public final class Study {
         FleetPlan.of(
                 cell.replicas(), engine, cell.index(), () -> PolicySpec.make(cell.policy()), seed)
             .behind(cell.routers())
-            .with(cell.pairs());
+            .with(cell.pairs())
+            .loading(runs.mostLoadTokens);
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(
@@ -339,7 +357,7 @@ public final class Study {
         KvCacheConfig.fullAttention(blockSize, blocks)
             .withHost((int) (cell.hostKvTokens() / blockSize));
     return new EngineConfig(
-        cache, STEP_TOKENS, RUNNING_SEQUENCES, cache.maxSequenceTokens(), runs.cost);
+        cache, STEP_TOKENS, RUNNING_SEQUENCES, cache.maxSequenceTokens(), runs.cost, runs.loadPath);
   }
 
   /** Adds up the requests of runs that go on at the same time. */

@@ -83,7 +83,8 @@ class SimulatedEngineRandomTest {
             .withHost(hybrid || random.nextBoolean() ? 0 : 1 + random.nextInt(100));
     int stepTokens = 8 + random.nextInt(40);
     return new TokenEngine(
-        new EngineConfig(cache, stepTokens, 6, cache.maxSequenceTokens(), StepCost.H100X4),
+        new EngineConfig(cache, stepTokens, 6, cache.maxSequenceTokens(), StepCost.H100X4)
+            .with(new LoadPath(random.nextInt(60), 1000 * random.nextInt(5))),
         TestEngines.HASHING);
   }
 
@@ -110,7 +111,8 @@ class SimulatedEngineRandomTest {
     Transfer transfer =
         new Transfer(
             random.nextInt(3) > 0 ? 0 : random.nextInt(prompt.length + 1), random.nextInt(4) == 0);
-    return new TokenRequest(id, prompt, answer, keys, random.nextInt(6) > 0, transfer);
+    int cap = random.nextInt(3) > 0 ? EngineRequest.NO_CAP : random.nextInt(30);
+    return new TokenRequest(id, prompt, answer, keys, random.nextInt(6) > 0, transfer, cap);
   }
 
   private static void count(Map<Object, Integer> announced, CacheEvent event) {

@@ -49,7 +49,7 @@ public final class TestEngines {
   /** The same with a part in it of another engine. */
   public static TokenRequest request(String id, int[] prompt, int answerTokens, Transfer transfer) {
     int[] answer = tokens(50_000, answerTokens);
-    return new TokenRequest(id, prompt, answer, PromptKeys.NONE, true, transfer);
+    return new TokenRequest(id, prompt, answer, PromptKeys.NONE, true).with(transfer);
   }
 
   /** Runs the engine until it is idle; one result a step. */

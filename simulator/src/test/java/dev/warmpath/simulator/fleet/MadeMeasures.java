@@ -18,7 +18,7 @@ public final class MadeMeasures {
       double seconds, int prompt, int engine, int predicted, int cached, double ttft, double tpot) {
     measures.arrived(next, seconds, prompt);
     measures.assigned(next, engine, predicted, false);
-    measures.first(next, ttft, cached, cached / 4);
+    measures.first(next, ttft, cached, cached / 4, 0);
     measures.ended(next, tpot, 2);
     next++;
     return this;

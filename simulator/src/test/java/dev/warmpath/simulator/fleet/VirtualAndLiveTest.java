@@ -105,7 +105,7 @@ class VirtualAndLiveTest {
           now = nanos(order.get(arrived));
         }
         submitUntil(now);
-        now += Math.round(engine.beginStep() * 1e6);
+        now = stepEnd(now, Math.round(engine.beginStep(now) * 1e6));
         for (Token token : engine.endStep().tokens()) {
           if (token.index() == 0) {
             int request = Integer.parseInt(token.requestId());
@@ -114,6 +114,13 @@ class VirtualAndLiveTest {
           }
         }
       }
+    }
+
+    /** A step that only waits for a load ends when a request arrives. */
+    private long stepEnd(long now, long nanos) {
+      return engine.waitsForLoad() && arrived < order.size()
+          ? Math.min(now + nanos, Math.max(now, nanos(order.get(arrived))))
+          : now + nanos;
     }
 
     private long nanos(int request) {

@@ -59,7 +59,7 @@ class VirtualFleetTest {
   }
 
   @Test
-  void aStepTakesTheTimeOfItsLoads() {
+  void aRequestWaitsForItsLoadBeforeItsStep() {
     Trace trace = roundRobinChats(2, 2);
     Outcome tiered = Runs.run("warm", trace, 1, Runs.engine(BLOCK, 140, 1000), IndexMode.NOW);
     Measures measures = tiered.measures();
@@ -70,8 +70,9 @@ class VirtualFleetTest {
     int computed = prompt - cached;
     assertThat(host).isPositive();
     double millis =
-        15 + 0.07 * computed + 2e-6 * computed * (cached + computed / 2.0) + 0.0016 * host;
+        2 + 0.005 * host + 15 + 0.07 * computed + 2e-6 * computed * (cached + computed / 2.0);
     assertThat(measures.firstMillis(second)).isEqualTo(millis, within(0.01));
+    assertThat(measures.loadMillis(second)).isEqualTo(2 + 0.005 * host, within(0.01));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.live;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -79,6 +81,51 @@ class LiveEngineTest {
         first.path("usage").path("prompt_tokens").asInt()
             + first.path("usage").path("completion_tokens").asInt();
     assertThat(cached(second)).isEqualTo((generatedAndPrompt - 1) / 16 * 16);
+  }
+
+  @Test
+  void aRequestLoadsNoMoreThanItsCap() throws Exception {
+    EngineConfig base = options().engine();
+    EngineConfig tiered =
+        new EngineConfig(
+            base.cache().withHost(4000),
+            base.stepTokens(),
+            base.runningSequences(),
+            base.maxModelTokens(),
+            base.cost());
+    LiveEngineOptions sizes = LiveEngineOptions.of("sim", tiered).pace(10, 32);
+    try (LiveEngines others = new LiveEngines(tokenizer);
+        LiveEngine host = others.start(sizes)) {
+      assertThat(cached(load(host, 1, ""))).isZero();
+      for (int other = 2; other < 8; other++) {
+        load(host, other, "");
+      }
+      assertThat(cached(load(host, 1, ",\"kv_transfer_params\":{\"max_load_tokens\":100}")))
+          .isEqualTo(96);
+      for (int other = 2; other < 8; other++) {
+        load(host, other, ",\"kv_transfer_params\":{\"max_load_tokens\":0}");
+      }
+      assertThat(cached(load(host, 1, ",\"kv_transfer_params\":{\"max_load_tokens\":0}"))).isZero();
+      for (int other = 2; other < 8; other++) {
+        load(host, other, ",\"kv_transfer_params\":{\"max_load_tokens\":-1}");
+      }
+      assertThat(cached(load(host, 1, ",\"kv_transfer_params\":{\"max_load_tokens\":true}")))
+          .isEqualTo(1600 - 16);
+    }
+  }
+
+  /** A prompt of 1600 tokens; the GPU holds four such. */
+  private static JsonNode load(LiveEngine engine, int prompt, String params) throws Exception {
+    String ids =
+        IntStream.range(0, 1600).mapToObj(i -> "" + (prompt + i % 7)).collect(joining(","));
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(engine.url() + "/v1/completions"))
+            .POST(
+                HttpRequest.BodyPublishers.ofString(
+                    "{\"model\":\"sim\",\"prompt\":[" + ids + "],\"max_tokens\":1" + params + "}"))
+            .build();
+    return JSON.readTree(
+        HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body());
   }
 
   @Test

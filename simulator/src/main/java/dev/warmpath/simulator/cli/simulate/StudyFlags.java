@@ -3,6 +3,8 @@ package dev.warmpath.simulator.cli.simulate;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
+import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.engine.LoadPath;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.PolicySpec;
@@ -64,6 +66,26 @@ public final class StudyFlags {
         "(${DEFAULT-VALUE})."
       })
   private List<Long> hostKvTokens = List.of();
+
+  @Option(
+      names = "--host-load",
+      paramLabel = "MS:US",
+      defaultValue = "2:5",
+      description = {
+        "How long an engine takes to load from host memory, one request after another: so many",
+        "milliseconds, and microseconds a token (${DEFAULT-VALUE})."
+      })
+  private String hostLoad = "";
+
+  @Option(
+      names = "--host-load-cap",
+      paramLabel = "N",
+      defaultValue = "none",
+      description = {
+        "Tokens that a request loads at most; 0: it computes what the cache lacks; none: it loads",
+        "all that it finds (${DEFAULT-VALUE})."
+      })
+  private String hostLoadCap = "";
 
   @Option(
       names = "--rate",
@@ -274,7 +296,13 @@ public final class StudyFlags {
         Runtime.getRuntime().availableProcessors(),
         left,
         converted("--cost", List.of(cost), CostModels::named).get(0),
-        spreadMillis);
+        spreadMillis,
+        converted("--host-load", List.of(hostLoad), LoadPath::parse).get(0),
+        converted("--host-load-cap", List.of(hostLoadCap), StudyFlags::loadCap).get(0));
+  }
+
+  private static int loadCap(String text) {
+    return text.equals("none") ? EngineRequest.NO_CAP : bounded(text, 1 << 30);
   }
 
   /** The cost model's name. */

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  * sequence loses its tail first.
  *
  * <p>With a host tier each committed block is copied there too. A lookup goes on there where the
- * GPU's blocks end; what it finds gets blocks of its own and is committed again when it is
- * allocated.
+ * GPU's blocks end; what it finds gets blocks of its own, which are committed when it is loaded.
  *
  * <p>Allocates nothing once its tables have grown: those of a sequence that ended serve the next.
  *
@@ -74,11 +73,16 @@ public final class KvCache {
     return noHit;
   }
 
+  /** The same with all that host memory holds. */
+  public Hit find(CachedSequence sequence, int tokens) {
+    return find(sequence, tokens, Integer.MAX_VALUE);
+  }
+
   /**
    * The longest prefix on which all groups agree, short of the last one of the sequence's {@code
-   * tokens}, and what host memory holds behind it.
+   * tokens}, and what host memory holds behind it, {@code mostHostTokens} at most.
    */
-  public Hit find(CachedSequence sequence, int tokens) {
+  public Hit find(CachedSequence sequence, int tokens, int mostHostTokens) {
     int limit;
     int most = Math.max(0, (tokens - 1) / blockSizeTokens);
     int agreed = most;
@@ -86,12 +90,13 @@ public final class KvCache {
     do {
       limit = agreed;
       for (int i = 0; i < groups.length; i++) {
-        agreed = find(sequence, i, agreed);
+        agreed = findOnGpu(sequence, i, agreed);
         sequence.sharedBlocks = Math.max(sequence.sharedBlocks, i == 0 ? agreed : 0);
       }
     } while (agreed < limit && groups.length > 1);
     hit.blocks = agreed;
-    hit.hostTokens = (findOnHost(sequence, agreed, most) - agreed) * blockSizeTokens;
+    int last = Math.min(most, agreed + mostHostTokens / blockSizeTokens);
+    hit.hostTokens = (findOnHost(sequence, agreed, last) - agreed) * blockSizeTokens;
     hit.tokens = agreed * blockSizeTokens + hit.hostTokens;
     return hit;
   }
@@ -105,7 +110,7 @@ public final class KvCache {
    */
   public boolean allocate(CachedSequence sequence, Hit hit, int computedTokens, int tokens) {
     dropPassed(sequence, computedTokens);
-    int needed = (tokens + blockSizeTokens - 1) / blockSizeTokens;
+    int needed = blocksOf(tokens);
     if (missing(sequence, hit, needed) > pool.freeBlocks()) {
       return false;
     }
@@ -120,6 +125,38 @@ public final class KvCache {
       commit(sequence, i, tokens / blockSizeTokens);
     }
     return true;
+  }
+
+  /**
+   * Gives the sequence the blocks of {@code hit}, new ones for what has to be loaded. None of these
+   * is committed before {@link #loaded}. Does nothing and returns false if there is not enough room
+   * for all {@code tokens} tokens of the sequence, next to {@code reservedBlocks}.
+   */
+  public boolean allocateLoad(CachedSequence sequence, Hit hit, int tokens, int reservedBlocks) {
+    if (missing(sequence, hit, blocksOf(tokens)) > pool.freeBlocks() - reservedBlocks) {
+      return false;
+    }
+    begin(sequence, hit);
+    BlockTable table = sequence.tables[0];
+    while (table.size() < hit.tokens / blockSizeTokens) {
+      table.add(pool.take());
+    }
+    return true;
+  }
+
+  /** Commits the blocks of the first {@code tokens} tokens, which have been loaded. */
+  public void loaded(CachedSequence sequence, int tokens) {
+    commit(sequence, 0, tokens / blockSizeTokens);
+  }
+
+  /** Blocks that a sequence still needs for its first {@code tokens} tokens. */
+  public int lackingBlocks(CachedSequence sequence, int tokens) {
+    int held = sequence.holdsNothing() ? 0 : sequence.tables[0].size();
+    return Math.max(0, blocksOf(tokens) - held);
+  }
+
+  private int blocksOf(int tokens) {
+    return (tokens + blockSizeTokens - 1) / blockSizeTokens;
   }
 
   /**
@@ -199,7 +236,7 @@ public final class KvCache {
   }
 
   /** Finds up to {@code limit} blocks of one group; returns how many. */
-  private int find(CachedSequence sequence, int group, int limit) {
+  private int findOnGpu(CachedSequence sequence, int group, int limit) {
     return groups[group].kind() == Kind.FULL_ATTENTION
         ? findAll(sequence, group, limit)
         : findTail(sequence, group, limit);

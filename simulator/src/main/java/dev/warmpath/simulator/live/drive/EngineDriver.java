@@ -40,6 +40,7 @@ public final class EngineDriver implements AutoCloseable {
   private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
   private final Map<String, Listener> listeners = new HashMap<>();
   private final Thread thread;
+  private final long startNanos = System.nanoTime();
   private volatile EngineLoad load;
   private volatile boolean alive = true;
   private volatile boolean closed;
@@ -142,6 +143,7 @@ public final class EngineDriver implements AutoCloseable {
 
   private void ask(Runnable work, Runnable giveUp) {
     commands.add(new Command(work, giveUp));
+    LockSupport.unpark(thread);
   }
 
   /** Completes on the engine's thread. */
@@ -201,7 +203,7 @@ public final class EngineDriver implements AutoCloseable {
 
   private void step() {
     long start = System.nanoTime();
-    double millis = engine.beginStep() / speed;
+    double millis = engine.beginStep(Math.round((start - startNanos) * speed)) / speed;
     load = engine.load();
     await(start + (long) (millis * 1e6));
     if (closed) {
@@ -217,7 +219,7 @@ public final class EngineDriver implements AutoCloseable {
 
   private void await(long deadlineNanos) {
     long left = deadlineNanos - System.nanoTime();
-    while (left > 0 && !closed) {
+    while (left > 0 && !closed && !(engine.waitsForLoad() && !commands.isEmpty())) {
       LockSupport.parkNanos(left);
       left = deadlineNanos - System.nanoTime();
     }

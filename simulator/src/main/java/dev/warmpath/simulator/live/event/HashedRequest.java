@@ -23,7 +23,8 @@ public final class HashedRequest extends EngineRequest {
         request.prompt().length,
         request.answer().length,
         request.readsCache(),
-        request.transfer());
+        request.transfer(),
+        request.mostLoadTokens());
     this.request = request;
     this.hashes = hashes;
   }

@@ -76,9 +76,23 @@ public final class TokenEngine {
     return engine.idle();
   }
 
-  /** Schedules the next step and returns how long it takes, in milliseconds. */
+  /** Begins a step at the end of the one before, as far as that was known at its begin. */
   public double beginStep() {
     return engine.beginStep();
+  }
+
+  /**
+   * Schedules the next step and returns how long it takes, in milliseconds.
+   *
+   * @param nowNanos since any moment, always the same
+   */
+  public double beginStep(long nowNanos) {
+    return engine.beginStep(nowNanos);
+  }
+
+  /** Whether the step under way lasts until a load ends, and may be ended earlier. */
+  public boolean waitsForLoad() {
+    return engine.waitsForLoad();
   }
 
   /** Ends the step: a token for each sequence that is computed to its end, and the events. */

@@ -60,7 +60,8 @@ final class Call {
       int[] first = {request.answer()[0]};
       TokenRequest cut =
           new TokenRequest(
-              request.id(), request.prompt(), first, request.keys(), request.readsCache());
+                  request.id(), request.prompt(), first, request.keys(), request.readsCache())
+              .loading(request.mostLoadTokens());
       return new Choice(cut, text, request.answer().length == 1 ? finishReason : "not_finished");
     }
 

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.live.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.tokenizer.RequestKind;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxTokens limit of the answer, 0 for none
  * @param minTokens at least so many, or as many as {@code maxTokens} with {@code ignore_eos}
+ * @param mostLoadTokens that a prompt loads from host memory ({@code max_load_tokens})
  */
 record CallOptions(
     RequestKind kind,
@@ -18,7 +20,8 @@ record CallOptions(
     boolean includeUsage,
     boolean returnTokenIds,
     int maxTokens,
-    int minTokens) {
+    int minTokens,
+    int mostLoadTokens) {
 
   private static final int DEFAULT_COMPLETION_TOKENS = 16;
 
@@ -42,7 +45,14 @@ record CallOptions(
         body.path("stream_options").path("include_usage").asBoolean(false),
         body.path("return_token_ids").asBoolean(false),
         maxTokens,
-        ignoresEnd ? maxTokens : minTokens);
+        ignoresEnd ? maxTokens : minTokens,
+        mostLoadTokens(body.path("kv_transfer_params").path("max_load_tokens")));
+  }
+
+  /** Like vLLM, ignores what is no such number. */
+  private static int mostLoadTokens(JsonNode cap) {
+    boolean isCap = cap.isIntegralNumber() && cap.canConvertToInt() && cap.intValue() >= 0;
+    return isCap ? cap.intValue() : EngineRequest.NO_CAP;
   }
 
   private static int maxTokens(RequestKind kind, ObjectNode body) {

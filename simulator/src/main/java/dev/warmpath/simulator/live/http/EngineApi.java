@@ -168,7 +168,9 @@ public final class EngineApi {
     int limit = options.answerLimit(prompt.length, model.maxModelTokens());
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
     boolean reads = tokens.readsCache() && !parts.transfers().options().isWithoutPrefixCache();
-    TokenRequest request = new TokenRequest(id, prompt, answer, parts.keys().apply(tokens), reads);
+    TokenRequest request =
+        new TokenRequest(id, prompt, answer, parts.keys().apply(tokens), reads)
+            .loading(options.mostLoadTokens());
     String finish = answer.length == limit ? "length" : "stop";
     return new Call.Choice(request, new Detokenizer(tokenizer::decode), finish);
   }

@@ -56,7 +56,12 @@ public final class CellsJson {
 
   /** What files of before there were host tiers, or pairs, do not have. */
   private static final Set<Figure> LATER =
-      EnumSet.of(Figure.HOST_HIT_RATE, Figure.ANSWER_MEAN, Figure.ANSWER_P99, Figure.SPLIT);
+      EnumSet.of(
+          Figure.HOST_HIT_RATE,
+          Figure.LOAD_MEAN,
+          Figure.ANSWER_MEAN,
+          Figure.ANSWER_P99,
+          Figure.SPLIT);
 
   private CellsJson() {}
 
