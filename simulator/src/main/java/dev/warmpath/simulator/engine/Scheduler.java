@@ -37,6 +37,9 @@ final class Scheduler {
   /** What has been loaded and not been scheduled since. */
   private final Deque<EngineRequest> loaded = new ArrayDeque<>();
 
+  /** Waiting ones that wait for what is being loaded for others, while it is decided who runs. */
+  private final List<EngineRequest> skipped = new ArrayList<>();
+
   private long pathFreeNanos = Long.MIN_VALUE;
   private long cacheQueriesTokens;
   private long cacheHitsTokens;
@@ -200,7 +203,6 @@ final class Scheduler {
 
   private void admit(List<EngineRequest> plan, int budgetTokens, long nowNanos) {
     int budget = budgetTokens;
-    List<EngineRequest> skipped = new ArrayList<>(0);
     while (budget > 0 && running.size() < config.runningSequences()) {
       EngineRequest request = loaded.isEmpty() ? waiting.peek() : loaded.element();
       if (request == null) {
@@ -238,6 +240,7 @@ final class Scheduler {
     for (int i = skipped.size() - 1; i >= 0; i--) {
       waiting.addFirst(skipped.get(i));
     }
+    skipped.clear();
   }
 
   private KvCache.Hit find(EngineRequest request) {

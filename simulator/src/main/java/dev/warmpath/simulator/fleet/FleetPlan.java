@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.EngineRequest;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  * @param incidents in the order of their times
  * @param routers in front of them
  * @param pairs of them that serve a request together
- * @param mostLoadTokens that each request loads from host memory
+ * @param loadBack whether they load what only their host memory holds
  */
 public record FleetPlan(
     int engines,
@@ -30,7 +30,7 @@ public record FleetPlan(
     List<Incident> incidents,
     Routers routers,
     Pairs pairs,
-    int mostLoadTokens) {
+    LoadBack loadBack) {
 
   /** The router's default. */
   public static final int REPLICA_REQUESTS = 4096;
@@ -42,7 +42,7 @@ public record FleetPlan(
     incidents = List.copyOf(incidents);
   }
 
-  /** A fleet whose requests load all that they find. */
+  /** A fleet that loads what is cheaper to load than to compute. */
   public FleetPlan(
       int engines,
       EngineConfig engine,
@@ -63,7 +63,7 @@ public record FleetPlan(
         incidents,
         routers,
         pairs,
-        EngineRequest.NO_CAP);
+        LoadBack.CHEAPEST);
   }
 
   /** A fleet behind one router, to which nothing happens. */
@@ -76,16 +76,7 @@ public record FleetPlan(
   /** The same fleet behind these routers. */
   public FleetPlan behind(Routers others) {
     return new FleetPlan(
-        engines,
-        engine,
-        index,
-        policy,
-        replicaRequests,
-        seed,
-        incidents,
-        others,
-        pairs,
-        mostLoadTokens);
+        engines, engine, index, policy, replicaRequests, seed, incidents, others, pairs, loadBack);
   }
 
   /** The same fleet whose engines serve requests together in these pairs. */
@@ -100,21 +91,12 @@ public record FleetPlan(
         incidents,
         routers,
         others,
-        mostLoadTokens);
+        loadBack);
   }
 
-  /** The same fleet whose requests load at most so many tokens each. */
-  public FleetPlan loading(int mostTokens) {
+  /** The same fleet that decides so about loads. */
+  public FleetPlan with(LoadBack rule) {
     return new FleetPlan(
-        engines,
-        engine,
-        index,
-        policy,
-        replicaRequests,
-        seed,
-        incidents,
-        routers,
-        pairs,
-        mostTokens);
+        engines, engine, index, policy, replicaRequests, seed, incidents, routers, pairs, rule);
   }
 }

@@ -208,11 +208,11 @@ public final class VirtualFleet {
     VirtualEngine engine = answering;
     VirtualRequest request;
     if (computes == null) {
-      request = VirtualRequest.whole(question, answering, assignment, plan.mostLoadTokens());
+      request = VirtualRequest.whole(question, answering, assignment);
     } else {
       engine = router.engine(computes.replica());
       given(question, engine);
-      request = VirtualRequest.prefill(question, engine, computes, plan.mostLoadTokens());
+      request = VirtualRequest.prefill(question, engine, computes);
     }
     measures.assigned(
         question.number,
@@ -248,8 +248,7 @@ public final class VirtualFleet {
     computed.assignment.finished(Outcome.COMPLETED);
     VirtualEngine from = computed.engine;
     VirtualEngine to = question.router.engine(question.answers.replica());
-    VirtualRequest answer =
-        VirtualRequest.decode(computed, to, question.answers, plan.mostLoadTokens());
+    VirtualRequest answer = VirtualRequest.decode(computed, to, question.answers);
     if (to.lives != question.answeringLives || to.faults.blackHole) {
       failed(answer);
       return;

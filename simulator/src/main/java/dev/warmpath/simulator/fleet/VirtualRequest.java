@@ -29,7 +29,6 @@ final class VirtualRequest extends EngineRequest {
       Assignment assignment,
       int answerTokens,
       Transfer transfer,
-      int mostLoadTokens,
       @Nullable VirtualRequest computed) {
     super(
         question,
@@ -37,7 +36,7 @@ final class VirtualRequest extends EngineRequest {
         answerTokens,
         true,
         transfer,
-        mostLoadTokens);
+        assignment.capsLoads() ? 0 : NO_CAP);
     this.question = question;
     this.engine = engine;
     this.assignment = assignment;
@@ -45,22 +44,19 @@ final class VirtualRequest extends EngineRequest {
   }
 
   /** One that an engine serves alone. */
-  static VirtualRequest whole(
-      Question question, VirtualEngine engine, Assignment assignment, int mostLoadTokens) {
+  static VirtualRequest whole(Question question, VirtualEngine engine, Assignment assignment) {
     return new VirtualRequest(
-        question, engine, assignment, question.answerTokens, Transfer.NONE, mostLoadTokens, null);
+        question, engine, assignment, question.answerTokens, Transfer.NONE, null);
   }
 
   /** One that computes the prompt for another, and keeps it until that has it. */
-  static VirtualRequest prefill(
-      Question question, VirtualEngine engine, Assignment assignment, int mostLoadTokens) {
-    return new VirtualRequest(
-        question, engine, assignment, 1, new Transfer(0, true), mostLoadTokens, null);
+  static VirtualRequest prefill(Question question, VirtualEngine engine, Assignment assignment) {
+    return new VirtualRequest(question, engine, assignment, 1, new Transfer(0, true), null);
   }
 
   /** One that answers what {@code computed} has computed. */
   static VirtualRequest decode(
-      VirtualRequest computed, VirtualEngine engine, Assignment assignment, int mostLoadTokens) {
+      VirtualRequest computed, VirtualEngine engine, Assignment assignment) {
     Question question = computed.question;
     return new VirtualRequest(
         question,
@@ -68,7 +64,6 @@ final class VirtualRequest extends EngineRequest {
         assignment,
         question.answerTokens,
         new Transfer(question.prepared.prompt().lengthTokens(), false),
-        mostLoadTokens,
         computed);
   }
 

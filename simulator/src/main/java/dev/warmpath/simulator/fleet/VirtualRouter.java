@@ -83,6 +83,7 @@ final class VirtualRouter implements EngineEvents {
                 new SplittableRandom(seed),
                 new Metrics(),
                 cluster == null ? List.of() : List.of(cluster)));
+    dispatcher.loadBack(plan.loadBack());
     if (plan.pairs().isOn()) {
       dispatcher.splitRule(PolicySpec.rule(plan.pairs().rule()));
     }

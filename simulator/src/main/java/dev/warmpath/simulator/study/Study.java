@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.LoadPath;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
@@ -115,7 +115,7 @@ public final class Study {
    * @param warmUp share of the time, from its beginning, in which requests are not counted
    * @param spreadMillis of the trace's time, by a part of which each arrival is later
    * @param loadPath of each engine, from host memory
-   * @param mostLoadTokens that each request loads from there
+   * @param loadBack whether what only that holds is loaded
    */
   public record Runs(
       int copies,
@@ -125,12 +125,12 @@ public final class Study {
       CostModel cost,
       double spreadMillis,
       LoadPath loadPath,
-      int mostLoadTokens) {
+      LoadBack loadBack) {
 
-    /** Requests load all that they find, over PCIe. */
+    /** Loads go over PCIe. */
     public Runs(
         int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
-      this(copies, seeds, threads, warmUp, cost, spreadMillis, LoadPath.PCIE, EngineRequest.NO_CAP);
+      this(copies, seeds, threads, warmUp, cost, spreadMillis, LoadPath.PCIE, LoadBack.CHEAPEST);
     }
 
     int copiesFor(int engines) {
@@ -342,7 +342,7 @@ public final class Study {
                 cell.replicas(), engine, cell.index(), () -> PolicySpec.make(cell.policy()), seed)
             .behind(cell.routers())
             .with(cell.pairs())
-            .loading(runs.mostLoadTokens);
+            .with(runs.loadBack);
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(

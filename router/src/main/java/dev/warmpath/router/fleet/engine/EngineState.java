@@ -53,7 +53,7 @@ public final class EngineState {
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
   private final TransferModel transfers = new TransferModel();
-  private final LoadPath loads = new LoadPath();
+  private final LoadQueue loads = new LoadQueue();
   private int ignoredCaps;
   private long capsIgnoredNanos = Long.MIN_VALUE;
   private final Ejection ejection = new Ejection();
@@ -211,7 +211,7 @@ public final class EngineState {
             ? EngineLoad.Share.computedElsewhere(demand.promptTokens())
             : new EngineLoad.Share(
                 uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
-    LoadPath.Load loading = demand.loads() ? load(demand, nowNanos) : null;
+    LoadQueue.Load loading = demand.loads() ? load(demand, nowNanos) : null;
     if (loading != null && loading.millis() > share.prefillMicros / 1e3) {
       share = share.unqueued(); // others are computed while it waits
     }
@@ -230,7 +230,7 @@ public final class EngineState {
     return taken;
   }
 
-  private LoadPath.Load load(Demand demand, long nowNanos) {
+  private LoadQueue.Load load(Demand demand, long nowNanos) {
     return loads.add(
         demand.hostTokens(),
         demand.diskTokens(),

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class Reservation {
 
   final EngineLoad.Share share;
-  final LoadPath.@Nullable Load load;
+  final LoadQueue.@Nullable Load load;
   final ClaimTable.@Nullable Claim claim;
   final boolean probe;
   final long sinceNanos;
@@ -33,7 +33,7 @@ public final class Reservation {
    */
   Reservation(
       EngineLoad.Share share,
-      LoadPath.@Nullable Load load,
+      LoadQueue.@Nullable Load load,
       ClaimTable.@Nullable Claim claim,
       boolean probe,
       long sinceNanos,

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.cli.simulate;
 
 import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
-import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.LoadPath;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
@@ -13,8 +13,10 @@ import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.Study;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
 /**
@@ -78,14 +80,14 @@ public final class StudyFlags {
   private String hostLoad = "";
 
   @Option(
-      names = "--host-load-cap",
-      paramLabel = "N",
-      defaultValue = "none",
+      names = "--load-back",
+      paramLabel = "RULE",
+      defaultValue = "cheapest",
       description = {
-        "Tokens that a request loads at most; 0: it computes what the cache lacks; none: it loads",
-        "all that it finds (${DEFAULT-VALUE})."
+        "Whether engines load what only their host memory holds of a prompt, or compute it again:",
+        "cheapest, always, never (${DEFAULT-VALUE})."
       })
-  private String hostLoadCap = "";
+  private String loadBack = "";
 
   @Option(
       names = "--rate",
@@ -298,11 +300,14 @@ public final class StudyFlags {
         converted("--cost", List.of(cost), CostModels::named).get(0),
         spreadMillis,
         converted("--host-load", List.of(hostLoad), LoadPath::parse).get(0),
-        converted("--host-load-cap", List.of(hostLoadCap), StudyFlags::loadCap).get(0));
+        converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0));
   }
 
-  private static int loadCap(String text) {
-    return text.equals("none") ? EngineRequest.NO_CAP : bounded(text, 1 << 30);
+  private static LoadBack loadBack(String text) {
+    return Stream.of(LoadBack.values())
+        .filter(rule -> rule.name().toLowerCase(Locale.ROOT).equals(text))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("must be cheapest, always or never"));
   }
 
   /** The cost model's name. */

@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 public record ReportCell(
     Cell cell, int seeds, double requests, Map<Figure, Estimate> figures, Oracle oracle) {
 
+  private static final Set<Figure> OF_HOSTS = EnumSet.of(Figure.HOST_HIT_RATE, Figure.LOAD_MEAN);
   private static final Set<Figure> OF_PAIRS =
       EnumSet.of(Figure.ANSWER_MEAN, Figure.ANSWER_P99, Figure.SPLIT);
 
@@ -67,7 +68,7 @@ public record ReportCell(
     boolean hosted = cells.stream().anyMatch(cell -> cell.cell().hostKvTokens() > 0);
     boolean paired = cells.stream().anyMatch(cell -> cell.cell().pairs().isOn());
     return Stream.of(Figure.values())
-        .filter(figure -> hosted || figure != Figure.HOST_HIT_RATE)
+        .filter(figure -> hosted || !OF_HOSTS.contains(figure))
         .filter(figure -> paired || !OF_PAIRS.contains(figure))
         .toList();
   }

@@ -8,7 +8,7 @@ import dev.warmpath.kvindex.StorageTier;
  *
  * <p>Confined to its engine's lock.
  */
-final class LoadPath {
+final class LoadQueue {
 
   /*
    * A load is over when its request's prompt is computed, less the time for what was computed behind
