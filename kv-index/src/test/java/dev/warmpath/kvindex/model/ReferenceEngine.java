@@ -189,8 +189,12 @@ final class ReferenceEngine {
 
   /** Where the engine holds a block of this name; one entry for each of its engine hashes. */
   List<Shelf> shelves(Name name) {
+    Set<Long> called = hashesOf(name);
+    if (called.isEmpty()) {
+      return List.of();
+    }
     List<Shelf> shelves = new ArrayList<>();
-    hashesOf(name).forEach(hash -> shelves.addAll(shelves(hash)));
+    called.forEach(hash -> shelves.addAll(shelves(hash)));
     return shelves;
   }
 

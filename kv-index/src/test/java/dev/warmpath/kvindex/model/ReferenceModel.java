@@ -118,8 +118,9 @@ public final class ReferenceModel implements KvIndex {
   }
 
   private static void fill(PrefixMatches matches, int slot, ReferenceRule rule) {
+    int fast = rule.fastTokens();
     for (StorageTier tier : StorageTier.values()) {
-      matches.set(slot, tier, rule.reusableTokens(tier));
+      matches.set(slot, tier, rule.reusableTokens(fast, tier));
     }
   }
 

@@ -18,9 +18,13 @@ import java.util.function.BiPredicate;
  */
 record ReferenceRule(CacheLayout layout, BlockChain prompt, List<List<Shelf>> held) {
 
-  /** What the GPU allows, and what the slower tiers allow behind it. */
-  int reusableTokens(StorageTier slowest) {
-    int fast = longest((block, tier) -> tier == StorageTier.GPU);
+  /** What the GPU allows. */
+  int fastTokens() {
+    return longest((block, tier) -> tier == StorageTier.GPU);
+  }
+
+  /** That, and what the slower tiers allow behind it. */
+  int reusableTokens(int fast, StorageTier slowest) {
     int fastBlocks = fast / prompt.space().blockSizeTokens();
     int all =
         longest((block, tier) ->
@@ -57,10 +61,15 @@ record ReferenceRule(CacheLayout layout, BlockChain prompt, List<List<Shelf>> he
   private boolean holds(CacheGroup group, int end, BiPredicate<Integer, StorageTier> counts) {
     int chainBlockTokens = prompt.space().blockSizeTokens();
     int block = end / chainBlockTokens - 1;
-    return group.blockSizeTokens() % chainBlockTokens == 0
-        && block < prompt.blocks()
-        && held.get(block).stream()
-            .anyMatch(shelf -> shelf.group() == group.index() && counts.test(block, shelf.tier()));
+    if (group.blockSizeTokens() % chainBlockTokens != 0 || block >= prompt.blocks()) {
+      return false;
+    }
+    for (Shelf shelf : held.get(block)) {
+      if (shelf.group() == group.index() && counts.test(block, shelf.tier())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean agree(List<int[]> heldFrom, int length) {
@@ -84,10 +93,18 @@ record ReferenceRule(CacheLayout layout, BlockChain prompt, List<List<Shelf>> he
 
   private int unit() {
     int unit = 1;
-    for (boolean common = false; !common; unit++) {
-      int candidate = unit;
-      common = layout.groups().stream().allMatch(g -> candidate % g.blockSizeTokens() == 0);
+    while (!isCommon(unit)) {
+      unit++;
     }
-    return unit - 1;
+    return unit;
+  }
+
+  private boolean isCommon(int unit) {
+    for (CacheGroup group : layout.groups()) {
+      if (unit % group.blockSizeTokens() != 0) {
+        return false;
+      }
+    }
+    return true;
   }
 }

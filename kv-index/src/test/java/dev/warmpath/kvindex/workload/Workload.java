@@ -57,16 +57,21 @@ public final class Workload {
     return of(random, new Habits(size, odds, 1 + random.nextInt(2), 2, random.nextBoolean()));
   }
 
-  /** A script with thousands of steps, by turns with many blocks, engines or branches. */
+  /**
+   * A script with thousands of steps, by turns with many blocks, engines or branches; what comes
+   * seldom there is more often, so that each kind of step is in each kind of script.
+   */
   public static Script large(long seed) {
     Random random = new Random(seed * 0x5DEECE66DL + 17);
-    Size size =
-        switch ((int) (seed % 3)) {
-          case 0 -> new Size(40, new Trees(1_500, 150, false), 10_000, 100);
-          case 1 -> new Size(1_000, new Trees(30, 60, false), 4_000, 100);
-          default -> new Size(6, new Trees(300, 260, true), 4_000, 100);
-        };
-    Odds odds = new Odds(random.nextInt(2) * 20, 5, random.nextInt(2), 2, 40);
+    return switch ((int) (seed % 3)) {
+      case 0 -> large(random, new Size(40, new Trees(1_500, 150, false), 4_000, 100), 6);
+      case 1 -> large(random, new Size(1_000, new Trees(30, 60, false), 3_000, 100), 50);
+      default -> large(random, new Size(6, new Trees(300, 260, true), 4_000, 100), 2);
+    };
+  }
+
+  private static Script large(Random random, Size size, int churn) {
+    Odds odds = new Odds(random.nextInt(2) * 20, 5, random.nextInt(2), churn, 40);
     return of(random, new Habits(size, odds, 1, 100, false));
   }
 
