@@ -188,7 +188,10 @@ final class Contender {
       int blockSize = known.space().blockSizeTokens();
       expectedTokens = Math.max(match.tokens, state.expectedBlocks() * blockSize);
       credit(candidates);
-      if (slowTokens() > 0 && expectedTokens == match.tokens) {
+      // more on its way means that the part before it is on the GPU by then; engines compute the
+      // last
+      // block of any prompt, so that one says nothing
+      if (slowTokens() > 0 && expectedTokens <= match.tokens + blockSize) {
         readBack(candidates, prompt.lengthTokens(), rule, caps && state.capsLoads(), state);
       }
     }
