@@ -29,15 +29,20 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The doctor at replicas that are discovered, and at such behind TLS. */
+@Timeout(300)
 class DoctorTest {
 
   private static final FleetProbe.Options NO_REQUESTS =
       new FleetProbe.Options(false, Duration.ofSeconds(1));
+
+  /** As none of these engines has events, none are waited for. */
   private static final FleetProbe.Options WITH_REQUESTS =
-      new FleetProbe.Options(true, Duration.ofSeconds(20));
+      new FleetProbe.Options(true, Duration.ofHours(1));
+
   private static final String HANDED_OVER =
       "{\"usage\":{\"prompt_tokens\":9},\"kv_transfer_params\":{\"remote_block_ids\":[[1]]}}";
 

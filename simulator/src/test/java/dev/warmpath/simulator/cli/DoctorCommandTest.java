@@ -334,7 +334,7 @@ final class DoctorCommandTest {
     try (TamperedEngine engine = engine()) {
       engine.change("/version", answer -> "{\"version\":\"0.7.3\"}");
       run(replica("a", engine)).warns("a", "version", "vLLM 0.7.3", "check-live");
-      run(replica("a", engine) + ",dialect=sglang")
+      run(replica("a", engine) + ",dialect=sglang", IN_VAIN, "2")
           .fails("a", "version", "vLLM 0.7.3 is read as dialect sglang", "dialect: vllm");
     }
   }

@@ -109,6 +109,11 @@ final class StreamProbe implements AutoCloseable {
     return Held.NOTHING;
   }
 
+  /** Whether the engine's stream is followed and was connected. */
+  boolean isConnected(EngineId id) {
+    return heard(id).connected;
+  }
+
   /** How many batches were heard live. */
   long batches(EngineId id) {
     return heard(id).batches;

@@ -57,10 +57,7 @@ final class TrialProbe {
       if (first.status() != OK) {
         return Trial.failed(engine, model, first.status(), text(first));
       }
-      Held held =
-          prompt.tokens() > 0
-              ? streams.awaitStored(replica, rank, prompt.prompt(), patience)
-              : streams.awaitBatch(engine, before, patience);
+      Held held = awaitEvents(replica, rank, prompt, before);
       EngineId heldBy = held.blocks() > 0 ? null : heldBy(replica, rank, prompt);
       Answer second = send(replica, rank, prompt);
       if (second.status() != OK) {
@@ -81,6 +78,18 @@ final class TrialProbe {
     } catch (CompletionException | CancellationException e) {
       return Trial.failed(engine, model, 0, HttpProbe.problem(e, replica.baseUrl(), REQUEST_LIMIT));
     }
+  }
+
+  /** A stream that could not be connected brings nothing, nor does one that is not there. */
+  private Held awaitEvents(Replica replica, int rank, TrialPrompt prompt, long before)
+      throws InterruptedException {
+    EngineId engine = new EngineId(replica.name(), rank);
+    if (!streams.isConnected(engine)) {
+      return Held.NOTHING;
+    }
+    return prompt.tokens() > 0
+        ? streams.awaitStored(replica, rank, prompt.prompt(), patience)
+        : streams.awaitBatch(engine, before, patience);
   }
 
   /** Enough for some blocks, and no more than the model takes. */
