@@ -95,7 +95,7 @@ final class ManyRouters implements AutoCloseable {
     }
 
     static Form brief(int routers) {
-      return new Form(routers, 100, 8, 10, 8, Duration.ofSeconds(5));
+      return new Form(routers, 100, 8, 6, 5, Duration.ofSeconds(5));
     }
   }
 

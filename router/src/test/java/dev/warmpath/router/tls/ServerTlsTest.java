@@ -31,7 +31,7 @@ class ServerTlsTest {
 
   private static final String BODY = "{\"model\":\"m\",\"prompt\":\"p\"}";
   private static final int CLIENTS = 4;
-  private static final int RENEWALS = 20;
+  private static final int RENEWALS = 8;
 
   @TempDir private Path folder;
   private final Certificates authority = new Certificates();
