@@ -331,8 +331,10 @@ final class RedisLink implements ClusterLink {
     }
     try {
       open.connect();
+      byte kind = CAME;
       while (!closed) {
-        tick(open, worked ? HERE : CAME);
+        tick(open, kind);
+        kind = HERE;
         if (!worked && echoed) {
           worked = true;
           say(problem.startsWith("connecting") ? "is connected" : "is reached again");

@@ -77,7 +77,7 @@ public enum Metric {
   SLOW_TIER_TOKENS_TOTAL(
       Type.COUNTER,
       "Prompt tokens that only the engine's slower memory held when it was chosen: loaded (it reads"
-          + " them back), computed (it was told to compute them again, which costs less).",
+          + " them back), computed (it was told to compute them again).",
       "engine",
       "result"),
   SPLIT_LEG_SECONDS(

@@ -749,7 +749,7 @@ final class Exchange {
   }
 
   private ApiError noCandidate(NoCandidate none) {
-    boolean isWhole = fields != null && prepared != null && !prepared.splittable();
+    boolean isWhole = proxy.dispatcher().transfers() && prepared != null && !prepared.splittable();
     boolean isServedByPairsOnly =
         isWhole
             && none.cause() != DispatchResult.Cause.UNKNOWN_MODEL
@@ -802,6 +802,9 @@ final class Exchange {
       become(State.TRYING);
       // not a copy, since room was taken for one; nobody writes to it
       boolean caps = assignment.capsLoads() && body.takeRoomForTwo();
+      if (assignment.capsLoads() && !caps) {
+        assignment.uncapped();
+      }
       byte[] whole = KvProtocol.alone(body.whole(), fields, caps);
       attempt(assignment, whole, false);
     } else {

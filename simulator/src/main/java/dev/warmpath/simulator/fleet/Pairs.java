@@ -43,7 +43,7 @@ public record Pairs(int prefills, String rule, double fixedMillis, double micros
     if (prefills > 0) {
       role = engine < prefills ? KvTransfer.Role.PREFILL : KvTransfer.Role.DECODE;
     }
-    return new KvTransfer(role, KvTransfer.Connector.NIXL, "", "", 0, 0, true);
+    return new KvTransfer(role, KvTransfer.Connector.NIXL, "", "", 0, 0, false);
   }
 
   @Override

@@ -32,6 +32,7 @@ public final class Assignment implements DispatchResult {
   private final Reservation reservation;
   private final @Nullable Assignment prefill;
   private final AtomicBoolean reported = new AtomicBoolean();
+  private volatile boolean uncapped;
   private volatile long[] note = Policy.NOTHING;
 
   Assignment(
@@ -73,6 +74,11 @@ public final class Assignment implements DispatchResult {
   /** Whether the engine must be told to read nothing back from slower memory. */
   public boolean capsLoads() {
     return choice.slowTier() == Contender.SlowTier.COMPUTED;
+  }
+
+  /** It cannot be told: the engine reads back what it finds, which nothing here has foreseen. */
+  public void uncapped() {
+    uncapped = true;
   }
 
   /**
@@ -166,13 +172,17 @@ public final class Assignment implements DispatchResult {
     for (DispatchListener listener : dispatcher.listeners()) {
       listener.reported(this, promptTokens, cachedTokens);
     }
+    if (uncapped) {
+      return; // what was predicted is another request's
+    }
     Prediction prediction = choice.prediction();
     if (prediction.predicts()) {
       meters().countPrediction(prediction.cachedTokens(), cachedTokens);
     }
     BlockChain chain = choice.blocks();
     if (capsLoads() && prediction.predicts()) {
-      engine.capped(cachedTokens > prediction.cachedTokens(), dispatcher.nanos());
+      boolean isIgnored = cachedTokens > prediction.cachedTokens();
+      engine.capped(reservation, isIgnored, dispatcher.nanos());
     }
     if (comparable && this.promptTokens != promptTokens) {
       meters().countMiscount();

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Contender {
 
+  /** What a prefill costs others where none waits, in its own time: as WarmPolicy has it. */
+  private static final double OTHERS = 0.5;
+
   /** What the index shows of a prompt on an engine: leading tokens that the engine would reuse. */
   private static final class IndexMatch {
     private boolean asked;
@@ -188,9 +191,9 @@ final class Contender {
       int blockSize = known.space().blockSizeTokens();
       expectedTokens = Math.max(match.tokens, state.expectedBlocks() * blockSize);
       credit(candidates);
-      // more on its way means that the part before it is on the GPU by then; engines compute the
-      // last
-      // block of any prompt, so that one says nothing
+      // more on its way: the part before it is on the GPU by then. One block says nothing, for
+      // engines
+      // compute the last one of any prompt.
       if (slowTokens() > 0 && expectedTokens <= match.tokens + blockSize) {
         readBack(candidates, prompt.lengthTokens(), rule, caps && state.capsLoads(), state);
       }
@@ -218,9 +221,7 @@ final class Contender {
       double more =
           cost.millis(promptTokens - onGpu, promptTokens)
               - cost.millis(promptTokens - credit, promptTokens);
-      int running = Math.max(0, candidates.running(row) - state.loadsWaiting());
-      double others = Plan.ANSWER_WEIGHT * running + candidates.waiting(row);
-      computes = (1 + others) * more < loading;
+      computes = (1 + OTHERS + candidates.waiting(row)) * more < loading;
     }
     slowTier = computes ? SlowTier.COMPUTED : SlowTier.LOADED;
     if (computes) {

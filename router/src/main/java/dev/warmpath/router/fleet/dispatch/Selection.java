@@ -307,10 +307,12 @@ final class Selection {
     return replica.transfer().role() == KvTransfer.Role.PREFILL;
   }
 
-  /** Whether any of them holds a part of the prompt in slower memory only. */
+  /** Whether any that can be told not to read it back holds a part in slower memory only. */
   boolean readsBack() {
     for (int i = 0; i < contenders; i++) {
-      if (pool.get(i).slowTier() != Contender.SlowTier.NOTHING) {
+      Contender each = pool.get(i);
+      if (each.slowTier() != Contender.SlowTier.NOTHING
+          && each.engine().replica().transfer().capsLoads()) {
         return true;
       }
     }
@@ -325,6 +327,7 @@ final class Selection {
     }
     if (mayBeSplit && transfer.decodes()) {
       decodes.add(contender, alone.candidates, row);
+      decodes.candidates.loading(0); // what it lacks comes from the prefill
     }
     if (transfer.servesAlone()) {
       alone.candidates.move(row, alone.rows.size());

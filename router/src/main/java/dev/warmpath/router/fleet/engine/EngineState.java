@@ -179,11 +179,15 @@ public final class EngineState {
   }
 
   /**
-   * A request that should read nothing back from slower memory was answered.
+   * A request that should read nothing back from slower memory was answered. If others were under
+   * way when it was sent it says nothing: they may have brought that to the GPU.
    *
    * @param ignored whether it did all the same
    */
-  public synchronized void capped(boolean ignored, long nowNanos) {
+  public synchronized void capped(Reservation reservation, boolean ignored, long nowNanos) {
+    if (!reservation.alone) {
+      return;
+    }
     ignoredCaps = ignored ? ignoredCaps + 1 : 0;
     if (ignoredCaps >= MOST_IGNORED_CAPS) {
       capsIgnoredNanos = nowNanos;
@@ -211,6 +215,7 @@ public final class EngineState {
             ? EngineLoad.Share.computedElsewhere(demand.promptTokens())
             : new EngineLoad.Share(
                 uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
+    boolean isAlone = load.requests() == 0;
     LoadQueue.Load loading = demand.loads() ? load(demand, nowNanos) : null;
     if (loading != null && loading.millis() > share.prefillMicros / 1e3) {
       share = share.unqueued(); // others are computed while it waits
@@ -221,6 +226,7 @@ public final class EngineState {
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     Reservation taken =
         new Reservation(share, loading, claim, ejection.chosen(), nowNanos, demand, turn);
+    taken.alone = isAlone;
     if (demand.part() == Part.ANSWER) {
       taken.answered = true; // nothing is sent there yet, so it owes no answer
       replica.booked(dpRank, 1);
@@ -235,7 +241,6 @@ public final class EngineState {
         demand.hostTokens(),
         demand.diskTokens(),
         demand.streamed(),
-        demand.chain() != null,
         load.backlogMillis(nowNanos),
         nowNanos);
   }
@@ -356,7 +361,7 @@ public final class EngineState {
     if (reservation.load != null) {
       PrefillModel.Speed speed = prefill.speed();
       double computing = reservation.prefillMillis() + speed.overheadMillis();
-      loads.over(reservation.load, nowNanos - Math.round(1e6 * computing), nowNanos);
+      loads.over(reservation.load, computing, nowNanos);
     }
     load.prefilled(reservation.share, nowNanos);
     PrefillPeriod.Sample sample = load.takeSample();

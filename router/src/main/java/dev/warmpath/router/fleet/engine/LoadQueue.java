@@ -1,10 +1,8 @@
 package dev.warmpath.router.fleet.engine;
 
-import dev.warmpath.kvindex.StorageTier;
-
 /**
  * What one engine reads back from slower memory, one load after another: those that are not known
- * to be over, and what a load costs.
+ * to be over, and what a load of each tier costs.
  *
  * <p>Confined to its engine's lock.
  */
@@ -12,33 +10,61 @@ final class LoadQueue {
 
   /*
    * A load is over when its request's prompt is computed, less the time for what was computed behind
-   * it. It began when the one before it was over, or when it was sent. So the cost is learned as well
-   * where loads stand in a queue as where one comes alone. A load that came alone to an engine that
-   * had prompts to compute for longer teaches nothing: its end does not show.
+   * it. It began when the one before it was over, or when it was sent. So the cost is learned where
+   * loads stand in a queue as where one comes alone. Where the engine has prompts to compute for
+   * longer than its loads take, their ends do not show: such a load teaches nothing, and leaves when
+   * its estimate is over. So does one that is short beside what is computed behind it.
    *
    * Where loads are dear none is made, and none teaches. So what was learned is forgotten by half in
-   * HALF_LIFE_NANOS without a load: one is tried again then.
+   * HALF_LIFE_NANOS without a load: one is tried again then, and only one, for while it is under way
+   * what was learned counts in full.
    */
 
   private static final double NANOS_PER_MILLI = 1e6;
-  private static final double LEAST_MILLIS = 0.01;
-  private static final double HALF_LIFE_NANOS = 120e9;
+  private static final double HALF_LIFE_NANOS = 300e9;
 
   private final PrefillQueue queue = new PrefillQueue();
-  private final TransferModel costs = new TransferModel();
+  private final Tier host = new Tier();
+  private final Tier disk = new Tier();
   private long lastEndNanos = Long.MIN_VALUE;
-  private long taughtNanos;
+
+  /** What loads of one tier cost. */
+  private static final class Tier {
+    private final TransferModel costs = new TransferModel();
+    private boolean isTaught;
+    private long taughtNanos;
+
+    double millis(int tokens, boolean isTried, long nowNanos) {
+      if (tokens == 0) {
+        return 0;
+      }
+      double learned = costs.cost(0).millis(tokens);
+      double standard = TransferCost.DEFAULT.millis(tokens);
+      return standard * Math.pow(learned / standard, isTried ? 1 : kept(nowNanos));
+    }
+
+    /** The part of what was learned that is not forgotten. */
+    private double kept(long nowNanos) {
+      return isTaught ? Math.pow(0.5, (nowNanos - taughtNanos) / HALF_LIFE_NANOS) : 0;
+    }
+
+    void teach(int tokens, double millis, long nowNanos) {
+      costs.forget(kept(nowNanos));
+      costs.observe(0, tokens, millis);
+      isTaught = true;
+      taughtNanos = nowNanos;
+    }
+  }
 
   /** One request's load. */
   static final class Load {
     private final EngineLoad.Share share;
-    private final StorageTier tier;
+    private final Tier tier;
     private final int tokens;
     private final long addedNanos;
     private final boolean shows;
 
-    private Load(
-        EngineLoad.Share share, StorageTier tier, int tokens, long addedNanos, boolean shows) {
+    private Load(EngineLoad.Share share, Tier tier, int tokens, long addedNanos, boolean shows) {
       this.share = share;
       this.tier = tier;
       this.tokens = tokens;
@@ -53,27 +79,21 @@ final class LoadQueue {
   }
 
   /** What it takes to read so many tokens of each tier back. */
-  double millis(int host, int disk, long nowNanos) {
-    double known = Math.pow(0.5, (nowNanos - taughtNanos) / HALF_LIFE_NANOS);
-    return millis(StorageTier.CPU, host, known) + millis(StorageTier.DISK, disk, known);
-  }
-
-  private double millis(StorageTier tier, int tokens, double known) {
-    return tokens == 0
-        ? 0
-        : known * costs.cost(tier.ordinal()).millis(tokens)
-            + (1 - known) * TransferCost.DEFAULT.millis(tokens);
+  double millis(int hostTokens, int diskTokens, long nowNanos) {
+    advance(nowNanos);
+    boolean isTried = !queue.isEmpty();
+    return host.millis(hostTokens, isTried, nowNanos) + disk.millis(diskTokens, isTried, nowNanos);
   }
 
   /** Loads that are not over. */
   int waiting(long nowNanos) {
-    queue.advance(nowNanos);
+    advance(nowNanos);
     return queue.prompts();
   }
 
   /** How long these take. */
   double backlogMillis(long nowNanos) {
-    queue.advance(nowNanos);
+    advance(nowNanos);
     return queue.millis(nowNanos);
   }
 
@@ -84,32 +104,41 @@ final class LoadQueue {
    * @param prefillBacklogMillis for how long the engine computes other prompts
    */
   Load add(
-      int host, int disk, boolean streamed, boolean known, double prefillBacklogMillis, long now) {
-    queue.advance(now);
-    double millis = millis(host, disk, now);
-    boolean isHidden = queue.isEmpty() && prefillBacklogMillis > millis / 2;
+      int hostTokens,
+      int diskTokens,
+      boolean streamed,
+      double prefillBacklogMillis,
+      long nowNanos) {
+    double millis = millis(hostTokens, diskTokens, nowNanos);
+    boolean isHidden = prefillBacklogMillis > queue.millis(nowNanos) + millis / 2;
     EngineLoad.Share share =
-        new EngineLoad.Share(host + disk, Math.round(1000 * millis), 0, streamed, known);
-    queue.add(share, now);
+        new EngineLoad.Share(
+            hostTokens + diskTokens, Math.round(1000 * millis), 0, streamed && !isHidden, true);
+    queue.add(share, nowNanos);
+    boolean isDisk = diskTokens > hostTokens;
     return new Load(
         share,
-        disk > host ? StorageTier.DISK : StorageTier.CPU,
-        Math.max(host, disk),
-        now,
-        known && !isHidden);
+        isDisk ? disk : host,
+        isDisk ? diskTokens : hostTokens,
+        nowNanos,
+        streamed && !isHidden);
   }
 
-  /** It was over then; without effect if that was known. */
-  void over(Load load, long endNanos, long nowNanos) {
-    queue.advance(nowNanos);
+  /**
+   * The prompt of its request is computed; without effect if it was known to be over.
+   *
+   * @param computingMillis what was computed behind it takes, as predicted
+   */
+  void over(Load load, double computingMillis, long nowNanos) {
+    advance(nowNanos);
     if (!load.share.queued) {
       return;
     }
-    long began = Math.max(load.addedNanos, lastEndNanos);
-    if (load.shows && queue.isHead(load.share)) {
-      double millis = Math.max(LEAST_MILLIS, (endNanos - began) / NANOS_PER_MILLI);
-      costs.observe(load.tier.ordinal(), load.tokens, millis);
-      taughtNanos = nowNanos;
+    long endNanos = nowNanos - Math.round(computingMillis * NANOS_PER_MILLI);
+    double millis = (endNanos - Math.max(load.addedNanos, lastEndNanos)) / NANOS_PER_MILLI;
+    boolean isLong = Math.max(millis, load.millis()) > computingMillis / 2;
+    if (load.shows && isLong && millis > 0 && queue.isHead(load.share)) {
+      load.tier.teach(load.tokens, millis, nowNanos);
     }
     lastEndNanos = Math.max(lastEndNanos, endNanos);
     queue.leave(load.share, nowNanos);
@@ -117,9 +146,18 @@ final class LoadQueue {
 
   /** Its request is over, whatever became of it. */
   void remove(Load load, long nowNanos) {
-    queue.advance(nowNanos);
+    advance(nowNanos);
     if (load.share.queued) {
+      if (queue.isHead(load.share)) {
+        lastEndNanos = Math.max(lastEndNanos, nowNanos);
+      }
       queue.leave(load.share, nowNanos);
+    }
+  }
+
+  private void advance(long nowNanos) {
+    if (queue.advance(nowNanos)) {
+      lastEndNanos = Math.max(lastEndNanos, queue.headNanos());
     }
   }
 }

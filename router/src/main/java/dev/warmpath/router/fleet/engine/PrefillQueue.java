@@ -40,6 +40,11 @@ final class PrefillQueue {
     return head == null;
   }
 
+  /** Since when the first one is the first, or was the last that left. */
+  long headNanos() {
+    return headNanos;
+  }
+
   /** Whether it is the first. */
   @SuppressWarnings("ReferenceEquality")
   boolean isHead(Share share) {

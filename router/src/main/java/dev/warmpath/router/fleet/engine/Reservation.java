@@ -18,6 +18,7 @@ public final class Reservation {
   final long sinceNanos;
   final EngineState.@Nullable Demand demand;
   final long turn;
+  boolean alone;
   boolean answered;
   boolean firstToken;
   long firstTokenNanos;

@@ -43,6 +43,21 @@ final class TransferModel {
     return new TransferCost(factor * cost.fixedMillis(), factor * cost.millisPerToken());
   }
 
+  /** Keeps so large a part of what was learned, on the logarithm; forgotten is learned boldly. */
+  void forget(double kept) {
+    TransferCost standard = TransferCost.DEFAULT;
+    cost =
+        new TransferCost(
+            faded(cost.fixedMillis(), kept, standard.fixedMillis()),
+            faded(cost.millisPerToken(), kept, standard.millisPerToken()));
+    factors.replaceAll((from, factor) -> faded(factor, kept, 1));
+    seen = (int) (seen * kept);
+  }
+
+  private static double faded(double value, double kept, double standard) {
+    return standard * Math.pow(value / standard, kept);
+  }
+
   void observe(int from, int tokens, double millis) {
     if (!(tokens > 0 && millis > 0)) {
       return;

@@ -95,7 +95,7 @@ public final class KvCache {
       }
     } while (agreed < limit && groups.length > 1);
     hit.blocks = agreed;
-    int last = Math.min(most, agreed + mostHostTokens / blockSizeTokens);
+    int last = agreed + Math.min(most - agreed, mostHostTokens / blockSizeTokens);
     hit.hostTokens = (findOnHost(sequence, agreed, last) - agreed) * blockSizeTokens;
     hit.tokens = agreed * blockSizeTokens + hit.hostTokens;
     return hit;
