@@ -32,7 +32,7 @@ final class LoadQueue {
   private static final class Tier {
     private final TransferModel costs = new TransferModel();
     private boolean isTaught;
-    private long taughtNanos;
+    private long usedNanos;
 
     double millis(int tokens, boolean isTried, long nowNanos) {
       if (tokens == 0) {
@@ -45,14 +45,21 @@ final class LoadQueue {
 
     /** The part of what was learned that is not forgotten. */
     private double kept(long nowNanos) {
-      return isTaught ? Math.pow(0.5, (nowNanos - taughtNanos) / HALF_LIFE_NANOS) : 0;
+      return isTaught ? Math.pow(0.5, (nowNanos - usedNanos) / HALF_LIFE_NANOS) : 0;
     }
 
-    void teach(int tokens, double millis, long nowNanos) {
-      costs.forget(kept(nowNanos));
-      costs.observe(0, tokens, millis);
+    /** A load begins; what it may teach replaces what is forgotten by now. */
+    double begin(long nowNanos) {
+      double kept = kept(nowNanos);
+      usedNanos = nowNanos;
+      return kept;
+    }
+
+    void teach(Load load, double millis, long nowNanos) {
+      costs.forget(load.kept);
+      costs.observe(0, load.tokens, millis);
       isTaught = true;
-      taughtNanos = nowNanos;
+      usedNanos = nowNanos;
     }
   }
 
@@ -63,6 +70,7 @@ final class LoadQueue {
     private final int tokens;
     private final long addedNanos;
     private final boolean shows;
+    private final double kept;
 
     private Load(EngineLoad.Share share, Tier tier, int tokens, long addedNanos, boolean shows) {
       this.share = share;
@@ -70,6 +78,7 @@ final class LoadQueue {
       this.tokens = tokens;
       this.addedNanos = addedNanos;
       this.shows = shows;
+      this.kept = tier.begin(addedNanos);
     }
 
     /** How long it takes, as predicted. */
@@ -138,7 +147,7 @@ final class LoadQueue {
     double millis = (endNanos - Math.max(load.addedNanos, lastEndNanos)) / NANOS_PER_MILLI;
     boolean isLong = Math.max(millis, load.millis()) > computingMillis / 2;
     if (load.shows && isLong && millis > 0 && queue.isHead(load.share)) {
-      load.tier.teach(load.tokens, millis, nowNanos);
+      load.tier.teach(load, millis, nowNanos);
     }
     lastEndNanos = Math.max(lastEndNanos, endNanos);
     queue.leave(load.share, nowNanos);
