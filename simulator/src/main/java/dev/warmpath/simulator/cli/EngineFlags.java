@@ -6,7 +6,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.LoadPath;
+import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngineOptions;
@@ -263,9 +263,9 @@ final class EngineFlags {
         .with(loadPath());
   }
 
-  private LoadPath loadPath() {
+  private Link loadPath() {
     try {
-      return LoadPath.parse(hostLoad);
+      return Link.parse(hostLoad);
     } catch (IllegalArgumentException e) {
       throw CommandException.usage("--host-load=" + hostLoad + ": " + e.getMessage());
     }

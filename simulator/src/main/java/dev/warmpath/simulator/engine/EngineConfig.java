@@ -16,7 +16,7 @@ public record EngineConfig(
     int runningSequences,
     int maxModelTokens,
     CostModel cost,
-    LoadPath loadPath) {
+    Link loadPath) {
 
   public EngineConfig {
     if (stepTokens < 1 || runningSequences < 1 || maxModelTokens < 2) {
@@ -31,18 +31,18 @@ public record EngineConfig(
     }
   }
 
-  /** One that loads over {@link LoadPath#PCIE}. */
+  /** One that loads over {@link Link#PCIE}. */
   public EngineConfig(
       KvCacheConfig cache,
       int stepTokens,
       int runningSequences,
       int maxModelTokens,
       CostModel cost) {
-    this(cache, stepTokens, runningSequences, maxModelTokens, cost, LoadPath.PCIE);
+    this(cache, stepTokens, runningSequences, maxModelTokens, cost, Link.PCIE);
   }
 
   /** The same with another way from host memory. */
-  public EngineConfig with(LoadPath other) {
+  public EngineConfig with(Link other) {
     return new EngineConfig(cache, stepTokens, runningSequences, maxModelTokens, cost, other);
   }
 }

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.router.fleet.KvTransfer;
-import java.util.Locale;
+import dev.warmpath.simulator.engine.Link;
 
 /**
  * Which engines of a fleet compute prompts for others, and what it costs to hand them over.
@@ -10,22 +10,16 @@ import java.util.Locale;
  *     does both
  * @param rule when a request is split, as {@link PolicySpec#rule} reads it; empty if never, and no
  *     engine has a connector
- * @param fixedMillis of each transfer, whatever its size
- * @param microsPerToken that a transfer takes of its sender's and its receiver's link, one transfer
- *     after another
+ * @param link of each engine; a transfer takes its tokens' time of its sender's and its receiver's
  */
-public record Pairs(int prefills, String rule, double fixedMillis, double microsPerToken) {
+public record Pairs(int prefills, String rule, Link link) {
 
   /** Every engine serves its requests alone. */
-  public static final Pairs NONE = new Pairs(0, "", 0, 0);
+  public static final Pairs NONE = new Pairs(0, "", Link.NONE);
 
   public Pairs {
-    if (prefills < 0
-        || !(fixedMillis >= 0 && fixedMillis <= 1e6)
-        || !(microsPerToken >= 0 && microsPerToken <= 1e6)) {
-      throw new IllegalArgumentException(
-          "prefills=%d fixedMillis=%s microsPerToken=%s"
-              .formatted(prefills, fixedMillis, microsPerToken));
+    if (prefills < 0) {
+      throw new IllegalArgumentException("prefills=" + prefills);
     }
   }
 
@@ -51,12 +45,6 @@ public record Pairs(int prefills, String rule, double fixedMillis, double micros
     if (!isOn()) {
       return "whole";
     }
-    return String.format(
-        Locale.ROOT,
-        "%s, %s, %.3g ms + %.3g µs a token",
-        prefills == 0 ? "any pair" : prefills + " prefills",
-        rule,
-        fixedMillis,
-        microsPerToken);
+    return "%s, %s, %s".formatted(prefills == 0 ? "any pair" : prefills + " prefills", rule, link);
   }
 }

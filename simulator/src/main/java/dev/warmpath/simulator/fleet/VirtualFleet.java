@@ -255,13 +255,13 @@ public final class VirtualFleet {
     }
     int lacking = answer.promptTokens() - to.cachedTokens(answer);
     long begins = Math.max(nowNanos, Math.max(from.sendsUntilNanos, to.receivesUntilNanos));
-    long ends = begins + Math.round(1e3 * plan.pairs().microsPerToken() * lacking);
+    long ends = begins + Math.round(1e3 * plan.pairs().link().microsPerToken() * lacking);
     from.sendsUntilNanos = ends;
     to.receivesUntilNanos = ends;
     to.underWay.add(answer);
     transfers.put(nextTransfer, answer);
     heap.add(
-        ends + Math.round(plan.pairs().fixedMillis() * NANOS_PER_MILLI),
+        ends + Math.round(plan.pairs().link().fixedMillis() * NANOS_PER_MILLI),
         Kind.TRANSFERRED,
         nextTransfer++);
   }

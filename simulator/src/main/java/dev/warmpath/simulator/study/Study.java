@@ -3,7 +3,7 @@ package dev.warmpath.simulator.study;
 import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.LoadPath;
+import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
@@ -124,13 +124,13 @@ public final class Study {
       double warmUp,
       CostModel cost,
       double spreadMillis,
-      LoadPath loadPath,
+      Link loadPath,
       LoadBack loadBack) {
 
     /** Loads go over PCIe. */
     public Runs(
         int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
-      this(copies, seeds, threads, warmUp, cost, spreadMillis, LoadPath.PCIE, LoadBack.CHEAPEST);
+      this(copies, seeds, threads, warmUp, cost, spreadMillis, Link.PCIE, LoadBack.CHEAPEST);
     }
 
     int copiesFor(int engines) {

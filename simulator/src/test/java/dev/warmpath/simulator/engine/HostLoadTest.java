@@ -24,7 +24,7 @@ class HostLoadTest {
   private static TokenEngine engine(int blocks) {
     KvCacheConfig cache = KvCacheConfig.fullAttention(4, blocks).withHost(100);
     return new TokenEngine(
-        new EngineConfig(cache, 1000, 8, cache.maxSequenceTokens(), COST, new LoadPath(100, 1000)),
+        new EngineConfig(cache, 1000, 8, cache.maxSequenceTokens(), COST, new Link(100, 1000)),
         TestEngines.HASHING);
   }
 

@@ -84,7 +84,7 @@ class SimulatedEngineRandomTest {
     int stepTokens = 8 + random.nextInt(40);
     return new TokenEngine(
         new EngineConfig(cache, stepTokens, 6, cache.maxSequenceTokens(), StepCost.H100X4)
-            .with(new LoadPath(random.nextInt(60), 1000 * random.nextInt(5))),
+            .with(new Link(random.nextInt(60), 1000 * random.nextInt(5))),
         TestEngines.HASHING);
   }
 

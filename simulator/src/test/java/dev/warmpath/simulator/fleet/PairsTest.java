@@ -3,6 +3,7 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.study.Chats;
 import dev.warmpath.simulator.trace.Trace;
@@ -20,7 +21,7 @@ class PairsTest {
   void timesAreThoseOfBothLegsAndTheTransfer() {
     TraceBuilder trace = new TraceBuilder("one", 16);
     trace.request(0, Trace.NONE, Trace.NONE, 1600, 5);
-    Outcome outcome = run(trace.build(), 2, new Pairs(1, "always", 3, 10));
+    Outcome outcome = run(trace.build(), 2, new Pairs(1, "always", new Link(3, 10)));
     Measures measures = outcome.measures();
     double prefill = 15 + 0.07 * 1600 + 2e-6 * 1600 * 800;
     double transfer = 3 + 0.01 * 1600;
@@ -38,7 +39,7 @@ class PairsTest {
     TraceBuilder trace = new TraceBuilder("two", 16);
     trace.request(0, Trace.NONE, Trace.NONE, 1600, 5).blocks(0, 100);
     trace.request(60, 0, Trace.NONE, 1600, 5).blocks(0, 100);
-    Measures measures = run(trace.build(), 2, new Pairs(1, "always", 0, 1000)).measures();
+    Measures measures = run(trace.build(), 2, new Pairs(1, "always", new Link(0, 1000))).measures();
     assertThat(measures.firstMillis(0)).isGreaterThan(1600);
     assertThat(measures.cachedTokens(1)).isEqualTo(1584);
     assertThat(measures.firstMillis(1)).isLessThan(100);
@@ -48,7 +49,7 @@ class PairsTest {
   void everyRequestIsAnsweredByAnyPair() {
     for (String rule : new String[] {"always", "never", "cheapest", "new-tokens:min-tokens=500"}) {
       for (int prefills = 0; prefills < 3; prefills++) {
-        Pairs pairs = new Pairs(prefills, rule, 2, 5);
+        Pairs pairs = new Pairs(prefills, rule, new Link(2, 5));
         Outcome outcome = run(CHATS, 4, pairs);
         assertThat(outcome.answered()).as("%s", pairs).isEqualTo(CHATS.requests());
         long split = split(outcome);
@@ -63,7 +64,7 @@ class PairsTest {
 
   @Test
   void theSamePlanGivesTheSameResult() {
-    Pairs pairs = new Pairs(2, "cheapest", 2, 5);
+    Pairs pairs = new Pairs(2, "cheapest", new Link(2, 5));
     assertThat(run(CHATS, 4, pairs).measures())
         .usingRecursiveComparison()
         .isEqualTo(run(CHATS, 4, pairs).measures());
@@ -71,7 +72,7 @@ class PairsTest {
 
   @Test
   void onlyPrefillsAnswerNothingAlone() {
-    Outcome outcome = run(CHATS, 4, new Pairs(2, "never", 2, 5));
+    Outcome outcome = run(CHATS, 4, new Pairs(2, "never", new Link(2, 5)));
     assertThat(outcome.requests()[0]).isZero();
     assertThat(outcome.requests()[1]).isZero();
     assertThat(outcome.requests()[2]).isPositive();
@@ -84,7 +85,7 @@ class PairsTest {
           run(
               CHATS,
               4,
-              new Pairs(2, "always", 100, 200),
+              new Pairs(2, "always", new Link(100, 200)),
               Incident.of(30, engine, Incident.Kind.FAIL),
               Incident.of(60, engine, Incident.Kind.RECOVER));
       assertThat(outcome.answered()).as("engine %d", engine).isEqualTo(CHATS.requests());

@@ -191,9 +191,9 @@ final class Contender {
       int blockSize = known.space().blockSizeTokens();
       expectedTokens = Math.max(match.tokens, state.expectedBlocks() * blockSize);
       credit(candidates);
-      // more on its way: the part before it is on the GPU by then. One block says nothing, for
-      // engines
-      // compute the last one of any prompt.
+      // more on its way: the part before it is on the GPU by then; but the last block of a prompt
+      // is
+      // never matched
       if (slowTokens() > 0 && expectedTokens <= match.tokens + blockSize) {
         readBack(candidates, prompt.lengthTokens(), rule, caps && state.capsLoads(), state);
       }
@@ -202,8 +202,7 @@ final class Contender {
 
   /**
    * Decides what becomes of what only slower memory holds. To read it back takes its place in the
-   * queue of the engine's loads; to compute it holds up those who run and wait there, as any
-   * prefill does.
+   * queue of the engine's loads; to compute it holds up those who wait there, as any prefill does.
    */
   private void readBack(
       Candidates candidates,

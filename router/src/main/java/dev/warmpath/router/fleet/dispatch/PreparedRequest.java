@@ -84,21 +84,15 @@ public record PreparedRequest(
 
   /** The same, of which one engine may compute the prompt and another one the answer. */
   public PreparedRequest split() {
-    return new PreparedRequest(
-        model,
-        prompt,
-        sessionKey,
-        streamed,
-        estimatedTokens,
-        priority,
-        client,
-        onlyReplica,
-        onlyReplica == null,
-        capsLoads);
+    return allowing(onlyReplica == null, capsLoads);
   }
 
   /** The same, which can tell an engine to read nothing back from slower memory. */
   public PreparedRequest capping() {
+    return allowing(splittable, true);
+  }
+
+  private PreparedRequest allowing(boolean splits, boolean caps) {
     return new PreparedRequest(
         model,
         prompt,
@@ -108,8 +102,8 @@ public record PreparedRequest(
         priority,
         client,
         onlyReplica,
-        splittable,
-        true);
+        splits,
+        caps);
   }
 
   /** How long its prompt is, or may be. */

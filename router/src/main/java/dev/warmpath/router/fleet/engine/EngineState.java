@@ -130,11 +130,6 @@ public final class EngineState {
       return capsLoads;
     }
 
-    /** Requests whose prompts are being read back. */
-    public int loadsWaiting() {
-      return loadsWaiting;
-    }
-
     /**
      * What it costs beyond the prompts that are computed there anyway to read back what slower
      * memory holds: its wait, and that of those who come behind it, which are about as many as wait

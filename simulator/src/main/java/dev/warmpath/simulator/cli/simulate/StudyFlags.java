@@ -4,7 +4,7 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
-import dev.warmpath.simulator.engine.LoadPath;
+import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.PolicySpec;
@@ -250,7 +250,8 @@ public final class StudyFlags {
           converted("--prefills", List.of(prefill), value -> bounded(value, leastReplicas() - 1))
               .get(0);
       for (String rule : splits) {
-        pairs.addAll(converted("--transfer", transfers, value -> pairs(count, rule, value)));
+        pairs.addAll(
+            converted("--transfer", transfers, value -> new Pairs(count, rule, Link.parse(value))));
       }
     }
     return distinct(pairs);
@@ -264,14 +265,6 @@ public final class StudyFlags {
     int value = Integer.parseInt(number);
     bounded(value, 0, most);
     return value;
-  }
-
-  private static Pairs pairs(int prefills, String rule, String transfer) {
-    String[] parts = transfer.split(":", -1);
-    if (parts.length != 2) {
-      throw new IllegalArgumentException("must be MS:US");
-    }
-    return new Pairs(prefills, rule, Double.parseDouble(parts[0]), Double.parseDouble(parts[1]));
   }
 
   /** Sharing makes no difference to one router. */
@@ -299,7 +292,7 @@ public final class StudyFlags {
         left,
         converted("--cost", List.of(cost), CostModels::named).get(0),
         spreadMillis,
-        converted("--host-load", List.of(hostLoad), LoadPath::parse).get(0),
+        converted("--host-load", List.of(hostLoad), Link::parse).get(0),
         converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0));
   }
 

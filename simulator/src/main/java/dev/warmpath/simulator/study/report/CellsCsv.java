@@ -61,8 +61,8 @@ public final class CellsCsv {
     fields.add(of.routers().sharing().toString());
     fields.add(Integer.toString(of.pairs().prefills()));
     fields.add(of.pairs().rule());
-    fields.add(number(of.pairs().fixedMillis()));
-    fields.add(number(of.pairs().microsPerToken()));
+    fields.add(number(of.pairs().link().fixedMillis()));
+    fields.add(number(of.pairs().link().microsPerToken()));
     return fields;
   }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
@@ -107,8 +108,8 @@ public final class CellsJson {
     Pairs pairs = cell.cell().pairs();
     to.put("prefills", pairs.prefills())
         .put("splitRule", pairs.rule())
-        .put("transferMs", pairs.fixedMillis())
-        .put("transferTokenUs", pairs.microsPerToken());
+        .put("transferMs", pairs.link().fixedMillis())
+        .put("transferTokenUs", pairs.link().microsPerToken());
     to.put("seeds", cell.seeds());
     put(to, "requests", cell.requests());
     ObjectNode confidence = to.putObject("ci95");
@@ -206,8 +207,7 @@ public final class CellsJson {
         ? new Pairs(
             (int) number(node, "prefills"),
             text(node, "splitRule"),
-            number(node, "transferMs"),
-            number(node, "transferTokenUs"))
+            new Link(number(node, "transferMs"), number(node, "transferTokenUs")))
         : Pairs.NONE;
   }
 

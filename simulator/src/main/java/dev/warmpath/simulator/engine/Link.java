@@ -3,19 +3,23 @@ package dev.warmpath.simulator.engine;
 import java.util.Locale;
 
 /**
- * How long an engine takes to load from host memory, one request after another.
+ * How long KV blocks take over a way that brings those of one request after another: to another
+ * engine, or from host memory.
  *
- * @param fixedMillis of each load, whatever its size
- * @param microsPerToken of each token that it loads
+ * @param fixedMillis for each request, whatever its size; 0 to 1,000,000
+ * @param microsPerToken for each of its tokens; 0 to 1,000,000
  */
-public record LoadPath(double fixedMillis, double microsPerToken) {
+public record Link(double fixedMillis, double microsPerToken) {
 
   /** 150 kB a token, as of an 8B-like model, over 30 GB/s of PCIe. */
-  public static final LoadPath PCIE = new LoadPath(2, 5);
+  public static final Link PCIE = new Link(2, 5);
+
+  /** It takes no time. */
+  public static final Link NONE = new Link(0, 0);
 
   private static final double MOST = 1e6;
 
-  public LoadPath {
+  public Link {
     if (!(fixedMillis >= 0 && fixedMillis <= MOST)
         || !(microsPerToken >= 0 && microsPerToken <= MOST)) {
       throw new IllegalArgumentException(
@@ -24,12 +28,12 @@ public record LoadPath(double fixedMillis, double microsPerToken) {
   }
 
   /** One written as {@code MS:US}. */
-  public static LoadPath parse(String text) {
+  public static Link parse(String text) {
     String[] parts = text.split(":", -1);
     if (parts.length != 2) {
       throw new IllegalArgumentException("must be MS:US");
     }
-    return new LoadPath(Double.parseDouble(parts[0]), Double.parseDouble(parts[1]));
+    return new Link(Double.parseDouble(parts[0]), Double.parseDouble(parts[1]));
   }
 
   long nanos(int tokens) {
