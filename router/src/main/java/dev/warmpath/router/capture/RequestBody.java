@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-record RequestBody(PreparedRequest request, Choice choice) {
+record RequestBody(PreparedRequest request, Choice choice, boolean capsLoads) {
 
   /** About as much as the record takes. */
   long bytes() {
@@ -44,7 +44,7 @@ record RequestBody(PreparedRequest request, Choice choice) {
     return fields;
   }
 
-  private static void prompt(PromptResult.Tokens tokens, Map<String, @Nullable Object> fields) {
+  private void prompt(PromptResult.Tokens tokens, Map<String, @Nullable Object> fields) {
     fields.put("token_ids", new TokenList(tokens.sequences().get(0)));
     if (tokens.keys().loraName() != null) {
       fields.put("lora_name", tokens.keys().loraName());
@@ -57,6 +57,9 @@ record RequestBody(PreparedRequest request, Choice choice) {
     }
     if (!tokens.readsCache()) {
       fields.put("reads_cache", false);
+    }
+    if (capsLoads) {
+      fields.put("reads_slow_tiers", false);
     }
   }
 

@@ -14,6 +14,7 @@ import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -223,14 +224,20 @@ public final class CaptureVerifier {
         space == null || namespaces == null || extraKey == null
             ? keys
             : namespaces.keys(space, tokenIds, keys, extraKey);
+    boolean readsSlowTiers = !Boolean.FALSE.equals(request.body().get("reads_slow_tiers"));
     long tokens =
-        reads && space != null && shown != null ? reusable(engine, space, tokenIds, shown) : 0;
+        reads && space != null && shown != null
+            ? reusable(engine, BlockChain.of(space, tokenIds, shown), readsSlowTiers)
+            : 0;
     return new Prediction(judges, unseen, tokens, null);
   }
 
-  private long reusable(RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {
-    index.match(BlockChain.of(space, tokenIds, keys), matches);
-    return engine.applier().slowTier().reused(matches, engine.applier().slot());
+  private long reusable(RecordedEngine engine, BlockChain prompt, boolean readsSlowTiers) {
+    index.match(prompt, matches);
+    int slot = engine.applier().slot();
+    return readsSlowTiers
+        ? engine.applier().slowTier().reused(matches, slot)
+        : matches.tokens(slot, StorageTier.GPU);
   }
 
   private void compare(Response response) {
