@@ -6,8 +6,9 @@ package dev.warmpath.kvindex;
  *
  * <p>Depths are cumulative over tiers: the depth at {@link StorageTier#CPU} is what the engine
  * reuses from GPU and CPU memory together. Slower tiers count only behind what the GPU gives: an
- * engine that reads on from them finds no block that the GPU alone holds there. Reused from query
- * to query.
+ * engine that reads on from them finds no block that the GPU alone holds there. What CPU memory
+ * holds by itself stands beside them: other engines can have that, and nothing of the GPU. Reused
+ * from query to query.
  *
  * <p>Single writer.
  */
@@ -15,14 +16,15 @@ public final class PrefixMatches {
 
   /*
    * A depth is stored with the number of its answer in the upper half, so that beginning an answer
-   * clears nothing. Most engines have depths on the GPU only; the slower tiers have a column of their
-   * own, which is asked first.
+   * clears nothing. Most engines have depths on the GPU only; the slower tiers have columns of their
+   * own, which are asked first, and one for what CPU memory holds by itself.
    */
 
-  private static final int SLOWER_TIERS = StorageTier.values().length - 1;
+  private static final int HOST_ALONE = StorageTier.values().length - 1;
+  private static final int COLUMNS = HOST_ALONE + 1;
 
   private long[] onGpu = new long[16];
-  private long[] slower = new long[16 * SLOWER_TIERS];
+  private long[] slower = new long[16 * COLUMNS];
   private int answer = 1;
   private boolean tiered;
   private int slots;
@@ -53,7 +55,7 @@ public final class PrefixMatches {
     if (slots > onGpu.length || answer == 0) {
       int length = Math.max(slots, 2 * onGpu.length);
       onGpu = new long[length];
-      slower = new long[length * SLOWER_TIERS];
+      slower = new long[length * COLUMNS];
       answer = 1;
     }
   }
@@ -68,9 +70,15 @@ public final class PrefixMatches {
     if (tier == StorageTier.GPU) {
       set(slot, reusableTokens);
     } else {
-      slower[slot * SLOWER_TIERS + tier.ordinal() - 1] = stamped(reusableTokens);
+      slower[slot * COLUMNS + tier.ordinal() - 1] = stamped(reusableTokens);
       tiered = true;
     }
+  }
+
+  /** Sets what the CPU memory of {@code slot} holds by itself, in tokens. */
+  public void setHost(int slot, int tokens) {
+    slower[slot * COLUMNS + HOST_ALONE] = stamped(tokens);
+    tiered = true;
   }
 
   /** Sets the depth of {@code slot}, in tokens, for all tiers that are not set on their own. */
@@ -98,7 +106,7 @@ public final class PrefixMatches {
       return 0;
     }
     if (tiered && tier != StorageTier.GPU) {
-      long depth = slower[slot * SLOWER_TIERS + tier.ordinal() - 1];
+      long depth = slower[slot * COLUMNS + tier.ordinal() - 1];
       if ((int) (depth >>> Integer.SIZE) == answer) {
         return (int) depth;
       }
@@ -112,6 +120,12 @@ public final class PrefixMatches {
   /** Tokens that the engine reuses from all its tiers. */
   public int tokens(int slot) {
     return tokens(slot, StorageTier.DISK);
+  }
+
+  /** Tokens, from the prompt's first on, that the engine's CPU memory holds by itself. */
+  public int hostTokens(int slot) {
+    long depth = tiered && slot < slots ? slower[slot * COLUMNS + HOST_ALONE] : 0;
+    return (int) (depth >>> Integer.SIZE) == answer ? (int) depth : 0;
   }
 
   private long stamped(int tokens) {

@@ -37,9 +37,12 @@ class ContractTest {
     PrefixMatches matches = new PrefixMatches();
     matches.begin(40);
     matches.set(39, StorageTier.CPU, 7);
+    matches.setHost(39, 5);
     assertThat(matches.tokens(39, StorageTier.CPU)).isEqualTo(7);
+    assertThat(matches.hostTokens(39)).isEqualTo(5);
     matches.begin(40);
     assertThat(matches.tokens(39, StorageTier.CPU)).isZero();
+    assertThat(matches.hostTokens(39)).isZero();
     assertThat(matches.tokens(40)).isZero();
   }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one engine reuses of a prompt, tier by tier: first what the GPU allows, then what slower
- * tiers allow behind it.
+ * tiers allow behind it; and what CPU memory would allow by itself.
  *
  * <p>Single writer.
  */
@@ -55,6 +55,9 @@ public final class TierReuse {
       reused = Math.max(reused, rule.tokens(prompt, held, rows));
       matches.set(slot, tier, reused);
     }
+    addRows(layout.groups().size());
+    mark(layout, StorageTier.CPU, Integer.MAX_VALUE);
+    matches.setHost(slot, rule.tokens(prompt, held, rows));
   }
 
   /** Most engines of a fleet have the same layout. */

@@ -139,6 +139,7 @@ public final class Differential<I extends KvIndex> {
         for (StorageTier tier : StorageTier.values()) {
           text.append(matches.tokens(slot, tier)).append(' ');
         }
+        text.append(matches.hostTokens(slot)).append(' ');
         text.append("| ");
       }
       return text.toString();

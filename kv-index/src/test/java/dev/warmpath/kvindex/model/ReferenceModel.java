@@ -122,6 +122,7 @@ public final class ReferenceModel implements KvIndex {
     for (StorageTier tier : StorageTier.values()) {
       matches.set(slot, tier, rule.reusableTokens(fast, tier));
     }
+    matches.setHost(slot, rule.hostTokens());
   }
 
   private List<Name> names(BlockChain prompt) {

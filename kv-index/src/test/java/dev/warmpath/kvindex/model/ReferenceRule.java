@@ -32,6 +32,11 @@ record ReferenceRule(CacheLayout layout, BlockChain prompt, List<List<Shelf>> he
     return Math.max(fast, all);
   }
 
+  /** What CPU memory would allow if there were nothing else. */
+  int hostTokens() {
+    return longest((block, tier) -> tier == StorageTier.CPU);
+  }
+
   /** The longest length that every group allows. */
   private int longest(BiPredicate<Integer, StorageTier> counts) {
     List<int[]> heldFrom = layout.groups().stream().map(group -> heldFrom(group, counts)).toList();

@@ -130,6 +130,13 @@ record Comparison<I extends KvIndex>(
                   .formatted(engine.getKey(), tier, tokens, right, Script.text(question)));
         }
       }
+      int host = answer.hostTokens(slot);
+      int right = expected.hostTokens(engine.getValue());
+      if (host > right || (host < right && demand != Demand.NO_OVERCREDIT)) {
+        return Optional.of(
+            "e%d on its host: %d tokens, expected %d, of %s"
+                .formatted(engine.getKey(), host, right, Script.text(question)));
+      }
     }
     return emptySlots(tested, answer);
   }

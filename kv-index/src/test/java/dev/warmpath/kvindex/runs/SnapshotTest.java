@@ -186,6 +186,7 @@ class SnapshotTest {
       for (StorageTier tier : StorageTier.values()) {
         text.append(matches.tokens(slot, tier)).append(' ');
       }
+      text.append(matches.hostTokens(slot)).append(' ');
     }
     return text.toString();
   }
