@@ -20,10 +20,24 @@ public final class Fleet {
   private final Object changes = new Object();
   private final List<Consumer<Replica>> onRemoval = new CopyOnWriteArrayList<>();
   private volatile List<Replica> replicas = List.of();
+  private volatile boolean transfers;
 
   /** The replicas now, as a list that does not change any more. */
   public List<Replica> replicas() {
     return replicas;
+  }
+
+  /** Whether the KV cache of any of them can get to another one. */
+  public boolean transfers() {
+    return transfers;
+  }
+
+  /** One of them is for something else from now on. */
+  public void transfer(Replica replica, KvTransfer is) {
+    synchronized (changes) {
+      replica.transfer(is);
+      transfers = replicas.stream().anyMatch(each -> each.transfer().decodes());
+    }
   }
 
   /** The replica called {@code name}. */
@@ -66,6 +80,7 @@ public final class Fleet {
       }
       gone.forEach(Replica::left);
       replicas = List.copyOf(next);
+      transfers = replicas.stream().anyMatch(replica -> replica.transfer().decodes());
     }
     gone.forEach(replica -> onRemoval.forEach(listener -> listener.accept(replica)));
   }

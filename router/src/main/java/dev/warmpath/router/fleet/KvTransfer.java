@@ -26,6 +26,9 @@ public record KvTransfer(
   public static final KvTransfer NONE =
       new KvTransfer(Role.BOTH, Connector.NONE, "", "", 0, 0, false);
 
+  /** Where SGLang's bootstrap server is, and Mooncake's, unless told otherwise. */
+  public static final int BOOTSTRAP_PORT = 8998;
+
   /** What a replica is for. */
   public enum Role {
     BOTH,
@@ -57,6 +60,28 @@ public record KvTransfer(
     public boolean isTogether() {
       return this == MOONCAKE || this == OFFLOADING || this == SGLANG;
     }
+  }
+
+  /**
+   * The same as an SGLang engine describes itself in {@code /model_info}: it knows better, and may
+   * be given another role while it runs.
+   *
+   * @param mode its {@code disaggregation_mode}; one that is not known changes nothing
+   * @param bootstrapPort its {@code disaggregation_bootstrap_port}, used if no other was
+   *     configured; 0 if it does not tell
+   */
+  public KvTransfer told(String mode, int bootstrapPort) {
+    int toldPort = port == BOOTSTRAP_PORT && bootstrapPort > 0 ? bootstrapPort : port;
+    return switch (mode) {
+      case "prefill" -> sglang(Role.PREFILL, toldPort);
+      case "decode" -> sglang(Role.DECODE, toldPort);
+      case "null" -> new KvTransfer(Role.BOTH, Connector.NONE, group, host, port, 0, false);
+      default -> this;
+    };
+  }
+
+  private KvTransfer sglang(Role told, int bootstrapPort) {
+    return new KvTransfer(told, Connector.SGLANG, group, host, bootstrapPort, 0, false);
   }
 
   /** Whether its engines compute prompts whose answers others give. */

@@ -3,6 +3,7 @@ package dev.warmpath.router.health;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Replica.Check;
 import dev.warmpath.router.members.EventSources;
@@ -26,6 +27,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asks every replica at an interval whether it is well, over connections of its own so that load
@@ -35,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to its event loop.
  */
 public final class HealthChecker extends VerticleBase {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HealthChecker.class);
 
   private static final int CONNECTIONS_PER_REPLICA = 2;
 
@@ -177,6 +182,9 @@ public final class HealthChecker extends VerticleBase {
     boolean asksLists = turnForLists || replica.health() == Replica.Health.DOWN;
     get(replica, healthPath.apply(replica))
         .transform((body, failure) -> {
+          if (failure == null && asksLists && body.length() > 0) {
+            role(replica, body);
+          }
           boolean mayServe = failure == null || kind(failure) == Check.UNANSWERED;
           Future<Void> found =
               failure == null ? Future.succeededFuture() : Future.failedFuture(failure);
@@ -191,6 +199,21 @@ public final class HealthChecker extends VerticleBase {
             judge(replica, state, done.cause());
           }
         });
+  }
+
+  /** Takes what an SGLang engine says of its part in disaggregated serving. */
+  private void role(Replica replica, Buffer modelInfo) {
+    KvTransfer known = replica.transfer();
+    ModelInfo info = ModelInfo.read(modelInfo.toString());
+    KvTransfer told = known.told(info.disaggregationMode(), info.bootstrapPort());
+    if (!told.equals(known)) {
+      LOG.info(
+          "an engine tells its role, replica={} role={} was={}",
+          replica.name(),
+          told.role(),
+          known.role());
+      fleet.transfer(replica, told);
+    }
   }
 
   /**

@@ -8,6 +8,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.upstream.Upstreams;
@@ -20,12 +21,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +42,8 @@ class HealthCheckerTest {
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
   private HttpServer engine;
   private volatile int status = 200;
+  private volatile String body = "";
+  private final AtomicInteger asked = new AtomicInteger();
 
   @BeforeEach
   void start() throws IOException {
@@ -46,7 +51,10 @@ class HealthCheckerTest {
     engine.createContext(
         "/",
         at -> {
-          at.sendResponseHeaders(status, -1);
+          asked.incrementAndGet();
+          byte[] answer = body.getBytes(StandardCharsets.UTF_8);
+          at.sendResponseHeaders(status, answer.length == 0 ? -1 : answer.length);
+          at.getResponseBody().write(answer);
           at.close();
         });
     engine.start();
@@ -58,11 +66,77 @@ class HealthCheckerTest {
     engine.stop(0);
   }
 
+  private Replica replica() {
+    URI url = URI.create("http://127.0.0.1:" + engine.getAddress().getPort());
+    return new Replica("a", url, Set.of("m"), 1);
+  }
+
   @Test
   void recoveryIsToldEachTime() throws Exception {
-    URI url = URI.create("http://127.0.0.1:" + engine.getAddress().getPort());
-    Replica replica = new Replica("a", url, Set.of("m"), 1);
+    Replica replica = replica();
+    check(replica, new Fleet());
+
+    assertThat(heard.take()).isEqualTo("recovered a");
+    status = 503;
+    while (replica.health() != Replica.Health.DOWN) {
+      Thread.onSpinWait();
+    }
+    assertThat(heard).isEmpty();
+    status = 200;
+    assertThat(heard.take()).isEqualTo("recovered a");
+  }
+
+  /** SGLang's can be switched while it runs; what says nothing changes nothing. */
+  @Test
+  void anEngineTellsItsRole() throws Exception {
+    Replica replica = replica();
     Fleet fleet = new Fleet();
+    body = told("prefill", 9001);
+    check(replica, fleet);
+    assertThat(heard.take()).isEqualTo("recovered a");
+    assertThat(replica.transfer().role()).isEqualTo(KvTransfer.Role.PREFILL);
+    assertThat(replica.transfer().connector()).isEqualTo(KvTransfer.Connector.SGLANG);
+    assertThat(replica.transfer().port()).isEqualTo(9001);
+    assertThat(fleet.transfers()).isFalse();
+
+    body = told("decode", 0);
+    while (replica.transfer().role() != KvTransfer.Role.DECODE) {
+      Thread.onSpinWait();
+    }
+    assertThat(replica.transfer().port()).isEqualTo(9001);
+    assertThat(fleet.transfers()).isTrue();
+
+    for (String nothing : List.of("{}", "{", "[1]", told("mixed", 5), "\"null\"")) {
+      body = nothing;
+      int before = asked.get();
+      while (asked.get() < before + 12) { // its role is read at every fifth check
+        assertThat(replica.transfer().role()).isEqualTo(KvTransfer.Role.DECODE);
+      }
+    }
+
+    body = told("null", 8998);
+    while (replica.transfer().role() != KvTransfer.Role.BOTH) {
+      Thread.onSpinWait();
+    }
+    assertThat(replica.transfer().connector()).isEqualTo(KvTransfer.Connector.NONE);
+    assertThat(fleet.transfers()).isFalse();
+  }
+
+  private static String told(String mode, int port) {
+    return "{\"disaggregation_mode\":\"%s\",\"disaggregation_bootstrap_port\":%d}"
+        .formatted(mode, port);
+  }
+
+  private void check(Replica replica, Fleet fleet) throws Exception {
+    replica.transfer(
+        new KvTransfer(
+            KvTransfer.Role.BOTH,
+            KvTransfer.Connector.NONE,
+            "",
+            "h",
+            KvTransfer.BOOTSTRAP_PORT,
+            0,
+            false));
     fleet.add(replica);
     var catalog = new ModelCatalog(fleet, r -> false);
     var upstreams =
@@ -88,15 +162,6 @@ class HealthCheckerTest {
                     fleet, catalog, List::of, List::of, List::of, name -> null, System::nanoTime)),
             System::nanoTime);
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
-
-    assertThat(heard.take()).isEqualTo("recovered a");
-    status = 503;
-    while (replica.health() != Replica.Health.DOWN) {
-      Thread.onSpinWait();
-    }
-    assertThat(heard).isEmpty();
-    status = 200;
-    assertThat(heard.take()).isEqualTo("recovered a");
   }
 
   @Test

@@ -1,6 +1,8 @@
 package dev.warmpath.router.doctor.facts;
 
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.health.MetricsPage;
+import dev.warmpath.router.health.ModelInfo;
 import dev.warmpath.router.health.ServedModel;
 import dev.warmpath.router.members.EventSources.Source;
 import java.util.List;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param version empty if it does not say
  * @param models null if {@code /v1/models} gave no list
  * @param sources null if it does not say where it publishes events
- * @param disaggregation SGLang's {@code disaggregation_mode}; empty if it does not say
+ * @param info what it says of its part in disaggregated serving
  * @param clockAheadSeconds its clock against ours, NaN if it does not say
  */
 public record HttpFacts(
@@ -31,7 +33,7 @@ public record HttpFacts(
     MetricsPage metrics,
     @Nullable List<Source> sources,
     double clockAheadSeconds,
-    String disaggregation) {
+    ModelInfo info) {
 
   /** Of a replica that does not answer. */
   public static HttpFacts unreachable(String problem, String healthPath) {
@@ -46,12 +48,17 @@ public record HttpFacts(
         MetricsPage.NONE,
         null,
         Double.NaN,
-        "");
+        ModelInfo.NONE);
   }
 
   /** Whether it answers. */
   public boolean reachable() {
     return problem == null;
+  }
+
+  /** What it is for: as configured, unless it says so itself. */
+  public KvTransfer transfer(KvTransfer configured) {
+    return configured.told(info.disaggregationMode(), info.bootstrapPort());
   }
 
   /** Names of the base models that it serves; empty if it does not say. */

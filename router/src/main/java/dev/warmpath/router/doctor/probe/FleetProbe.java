@@ -177,6 +177,7 @@ public final class FleetProbe implements AutoCloseable {
   private ReplicaFacts look(Replica replica) throws InterruptedException {
     ReplicaConfig configured = replicas.get(fleet.indexOf(replica));
     HttpFacts told = routes.ask(replica, configured.dialect().isSglang());
+    replica.transfer(told.transfer(replica.transfer()));
     List<EngineSource> sources =
         EventStreams.sources(configured, configured.blockModel(config.onlyModel()));
     for (EngineSource source : sources) {

@@ -8,6 +8,7 @@ import dev.warmpath.router.doctor.facts.EngineKind;
 import dev.warmpath.router.doctor.facts.HttpFacts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.MetricsPage;
+import dev.warmpath.router.health.ModelInfo;
 import dev.warmpath.router.health.ServedModel;
 import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -83,7 +84,7 @@ final class HttpProbe {
         MetricsPage.read(page.getBytes(StandardCharsets.UTF_8)),
         EventSources.read(sources).map(EventSources::ranks).orElse(null),
         clockAhead(health, ended),
-        isSglang ? disaggregation(replica) : "");
+        isSglang ? ModelInfo.read(page(replica, "/model_info")) : ModelInfo.NONE);
   }
 
   /** SGLang's metrics are off by default; it has no {@code /version}. */
@@ -95,11 +96,6 @@ final class HttpProbe {
       return EngineKind.VLLM;
     }
     return json(replica, "/server_info") != null ? EngineKind.SGLANG : EngineKind.OTHER;
-  }
-
-  private String disaggregation(Replica replica) {
-    JsonNode told = json(replica, "/server_info");
-    return told == null ? "" : told.path("disaggregation_mode").asText("");
   }
 
   private String version(Replica replica, EngineKind kind) {

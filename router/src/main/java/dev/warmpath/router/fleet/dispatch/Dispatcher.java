@@ -370,7 +370,7 @@ public final class Dispatcher {
             draw(turn),
             nowNanos,
             place);
-    if (table.transfers() && !splitRule.equals(SplitRules.NEVER)) {
+    if (fleet.transfers() && !splitRule.equals(SplitRules.NEVER)) {
       selection.price(routed, answers);
     }
     return routed;
@@ -516,7 +516,7 @@ public final class Dispatcher {
 
   /** Whether requests may be split over two engines of the fleet. */
   public boolean transfers() {
-    return table().transfers();
+    return fleet.transfers();
   }
 
   /** The engine of that name; null if the fleet has none. */

@@ -18,16 +18,14 @@ import java.util.stream.IntStream;
  * @param engines of each replica the engines, by rank
  * @param byName all of them
  * @param nextNumber the number of the next engine that comes
- * @param transfers whether the KV cache of any of them can get to another one
  */
 public record EngineTable(
     List<Replica> replicas,
     List<List<EngineState>> engines,
     Map<String, EngineState> byName,
-    int nextNumber,
-    boolean transfers) {
+    int nextNumber) {
 
-  public static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), Map.of(), 0, false);
+  public static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), Map.of(), 0);
 
   /** Whether it is of that very list. */
   @SuppressWarnings("ReferenceEquality")
@@ -58,12 +56,7 @@ public record EngineTable(
     }
     Map<String, EngineState> byName = new LinkedHashMap<>();
     states.forEach(ranks -> ranks.forEach(engine -> byName.put(engine.name(), engine)));
-    return new EngineTable(
-        now,
-        List.copyOf(states),
-        Collections.unmodifiableMap(byName),
-        number,
-        now.stream().anyMatch(replica -> replica.transfer().decodes()));
+    return new EngineTable(now, List.copyOf(states), Collections.unmodifiableMap(byName), number);
   }
 
   private static List<EngineState> newStates(

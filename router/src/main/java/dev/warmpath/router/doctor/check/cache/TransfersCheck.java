@@ -33,21 +33,18 @@ public final class TransfersCheck implements Check {
   }
 
   private static KvTransfer transfer(ReplicaFacts replica) {
-    return replica.config().kvTransfer();
+    return replica.http().transfer(replica.config().kvTransfer());
   }
 
   private static void role(ReplicaFacts replica, Findings into) {
-    String told = replica.http().disaggregation();
-    Role role = transfer(replica).role();
-    String expected = role == Role.BOTH ? "null" : role.name().toLowerCase(Locale.ROOT);
-    if (!told.isEmpty() && !told.equals(expected)) {
-      into.fail(
+    Role role = replica.config().kvTransfer().role();
+    if (role != Role.BOTH && transfer(replica).role() != role) {
+      into.warn(
           replica.name(),
-          "its --disaggregation-mode is %s, its `role` here is %s"
-              .formatted(told, role.name().toLowerCase(Locale.ROOT)),
-          told.equals("null")
-              ? "leave `role` out"
-              : "role: " + told + " with kv-connector: sglang");
+          "its --disaggregation-mode is %s, its `role` here is %s: the router goes by its own word"
+              .formatted(
+                  replica.http().info().disaggregationMode(), role.name().toLowerCase(Locale.ROOT)),
+          "leave `role` and `kv-connector` out");
     }
   }
 
