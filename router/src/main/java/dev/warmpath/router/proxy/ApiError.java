@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param message for people; holds nothing of the prompt
  * @param retrySeconds when it may be tried again; 0 if that is not said
  */
-record ApiError(int status, String type, String code, String message, int retrySeconds) {
+public record ApiError(int status, String type, String code, String message, int retrySeconds) {
 
   private static final int SOON = 1;
 
@@ -36,7 +36,7 @@ record ApiError(int status, String type, String code, String message, int retryS
   }
 
   /** Whose form an error has. */
-  enum Form {
+  public enum Form {
     OPENAI {
       @Override
       String event(ApiError error, int number) {
@@ -222,6 +222,11 @@ record ApiError(int status, String type, String code, String message, int retryS
     return new ApiError(503, "service_unavailable_error", code, message, SOON);
   }
 
+  /** The request waited for as long as it may. */
+  static ApiError queueTimeout() {
+    return unavailable("queue_timeout", "No replica had room for it in time.");
+  }
+
   /** Too much is going on in the router itself. */
   static ApiError overloaded(String what) {
     return unavailable("overloaded", "The router is overloaded: " + what + ".");
@@ -287,7 +292,8 @@ record ApiError(int status, String type, String code, String message, int retryS
     };
   }
 
-  String json(Form form) {
+  /** The body of the answer. */
+  public String json(Form form) {
     return form.json(this).toString();
   }
 

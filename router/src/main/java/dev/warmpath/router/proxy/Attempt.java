@@ -70,7 +70,6 @@ final class Attempt {
 
   private static final String STREAM = "text/event-stream";
   private static final long UNKNOWN = Long.MIN_VALUE;
-  private static final int UNAVAILABLE = 503;
   private static final int FAILED_LOAD = 500;
   private static final int LONGEST_REFUSAL_BYTES = 1 << 16;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
@@ -86,7 +85,6 @@ final class Attempt {
   private final TimeLimit silence = new TimeLimit();
   private final TimeLimit total = new TimeLimit();
 
-  private long contentNanos = UNKNOWN;
   private long sentNanos = UNKNOWN;
   private long computedNanos;
   private int prefillCached = Usage.ABSENT;
@@ -94,10 +92,9 @@ final class Attempt {
   private boolean sentWhole;
   private boolean begun;
   private boolean pausedOnce;
-  private boolean named;
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
-  private @Nullable UsageScanner usage;
+  private @Nullable AnswerWatch watch;
   private @Nullable TransferParams hidden;
 
   /** What came of a decode's first event. */
@@ -124,7 +121,7 @@ final class Attempt {
 
   void start(String requestId, Buffer body) {
     Timeouts limits = proxy.config().timeouts();
-    watch(limits.firstByteMs(), this::silent);
+    limitSilence(limits.firstByteMs(), this::silent);
     total.start(limits.totalMs(), now(), this::totalOver);
     Future<HttpClientRequest> connecting =
         loop.client().request(traced(options(proxy, exchange, assignment, requestId)));
@@ -139,7 +136,7 @@ final class Attempt {
     connecting.onComplete(exchange.guarded(connected));
   }
 
-  private void watch(long limitMs, Runnable expired) {
+  private void limitSilence(long limitMs, Runnable expired) {
     silence.start(limitMs, now(), expired);
   }
 
@@ -197,7 +194,7 @@ final class Attempt {
       return;
     }
     if (!isDecode()) {
-      exchange.sending();
+      exchange.routed().sending();
     }
     sentNanos = now();
     Handler<AsyncResult<HttpClientResponse>> responded =
@@ -238,9 +235,9 @@ final class Attempt {
     if (exchange.isCommitted() && !isReadableStream(found)) {
       refusal = Buffer.buffer();
     } else {
-      usage = UsageScanner.of(contentType(found));
+      watch =
+          new AnswerWatch(exchange.routed(), assignment, found.statusCode(), contentType(found));
       hidden = exchange.hidesTransfers() ? new TransferParams() : null;
-      exchange.timeline().answered(usage);
     }
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));
@@ -286,7 +283,7 @@ final class Attempt {
     }
     return isReadableStream(found)
         && (exchange.isCommitted() || found.getHeader("content-length") == null)
-        && Objects.requireNonNull(usage).betweenEvents();
+        && Objects.requireNonNull(watch).scanner().betweenEvents();
   }
 
   /** A replica that says when it wants to be asked again is left alone until then. */
@@ -366,35 +363,12 @@ final class Attempt {
   }
 
   private void scan(byte[] chunk, long now) {
-    UsageScanner scanner = Objects.requireNonNull(usage);
-    int before = scanner.contentEvents();
-    boolean onlyComments = !scanner.begun();
-    scanner.feed(chunk);
-    if (onlyComments && scanner.begun() && isGood()) {
-      assignment.meters().recordFirstByte(exchange.elapsedNanos());
+    boolean isFirst = Objects.requireNonNull(watch).feed(chunk, now);
+    if (isFirst && loads && computedNanos != 0) {
+      long nanos = now - Math.max(sentNanos, computedNanos);
+      assignment.transferred(nanos / 1e6);
+      proxy.metrics().recordLeg(ProxyMetrics.DECODE, nanos);
     }
-    if (!named && scanner.id() != null && isGood()) {
-      named = true;
-      exchange.named(assignment, scanner.id());
-    }
-    if (scanner.contentEvents() == before || !isGood()) {
-      return;
-    }
-    if (before == 0) {
-      if (loads && computedNanos != 0) {
-        long nanos = now - Math.max(sentNanos, computedNanos);
-        assignment.transferred(nanos / 1e6);
-        proxy.metrics().recordLeg(ProxyMetrics.DECODE, nanos);
-      }
-      assignment.firstToken();
-      exchange.timeline().firstToken();
-      if (exchange.trace() != null) {
-        exchange.trace().firstToken();
-      }
-    } else if (contentNanos != UNKNOWN) {
-      assignment.meters().recordTokenGap(now - contentNanos);
-    }
-    contentNanos = now;
   }
 
   private void pauseFor(HttpServerResponse down) {
@@ -403,13 +377,15 @@ final class Attempt {
       return;
     }
     pausedOnce = true;
-    contentNanos = UNKNOWN;
+    if (watch != null) {
+      watch.paused();
+    }
     from.pause();
-    watch(proxy.config().timeouts().streamIdleMs(), this::clientStalled);
+    limitSilence(proxy.config().timeouts().streamIdleMs(), this::clientStalled);
     down.drainHandler(
         exchange.guarded(v -> {
           if (!over) {
-            watch(proxy.config().timeouts().streamIdleMs(), this::silent);
+            limitSilence(proxy.config().timeouts().streamIdleMs(), this::silent);
           }
           from.resume();
         }));
@@ -432,7 +408,7 @@ final class Attempt {
       prefillCached = leg.cachedTokens();
     }
     exchange.answerBegan();
-    watch(proxy.config().timeouts().streamIdleMs(), this::silent);
+    limitSilence(proxy.config().timeouts().streamIdleMs(), this::silent);
     down.setWriteQueueMaxSize(proxy.config().limits().clientBufferBytes());
     if (isOwnAnswer()) {
       assignment.answered();
@@ -506,10 +482,10 @@ final class Attempt {
   }
 
   private void reportUsage() {
-    if (usage == null || !isGood()) {
+    if (watch == null || !isGood()) {
       return;
     }
-    Usage reported = usage.usage();
+    Usage reported = watch.scanner().usage();
     if (isDecode()) {
       PrefillLeg leg = exchange.prefill(); // still there if it was slower than the first byte
       int cached = leg == null ? prefillCached : leg.cachedTokens();
@@ -520,26 +496,11 @@ final class Attempt {
             .countSplitTokens("received", assignment.lackedTokens(reported.promptTokens()));
       }
     }
-    exchange.used(assignment, reported);
-    if (exchange.trace() != null) {
-      exchange
-          .trace()
-          .usage(reported.promptTokens(), reported.cachedTokens(), reported.answerTokens());
-    }
-    if (reported.tellsCachedTokens() && !isDecode()) { // else they are the prefill's, or all
-      assignment.usage(reported.promptTokens(), reported.cachedTokens());
-    }
+    watch.report(reported, !isDecode()); // else they are the prefill's, or all
   }
 
   private Outcome outcome() {
-    int status = answer == null ? 502 : answer.statusCode();
-    if (status < 400) {
-      return Outcome.COMPLETED;
-    }
-    if (status == UNAVAILABLE) {
-      return Outcome.UNAVAILABLE;
-    }
-    return status < 500 ? Outcome.REFUSED : Outcome.FAILED;
+    return AnswerWatch.outcome(answer == null ? 502 : answer.statusCode());
   }
 
   /** No connection, or one that ended before the response's head. */
@@ -575,7 +536,7 @@ final class Attempt {
       return;
     }
     if (isWaitedFor()) {
-      watch(LOOK_AGAIN_MS, this::silent);
+      limitSilence(LOOK_AGAIN_MS, this::silent);
       return;
     }
     Outcome outcome = timeoutOutcome();
@@ -630,8 +591,9 @@ final class Attempt {
     reset();
     HttpServerResponse down = exchange.response();
     exchange.end(down.getStatusCode(), ending);
-    if (usage != null && usage.betweenEvents() && !down.writeQueueFull()) {
-      down.write(error.event(exchange.errors(), usage.events())).onComplete(v -> exchange.sever());
+    UsageScanner events = watch == null ? null : watch.scanner();
+    if (events != null && events.betweenEvents() && !down.writeQueueFull()) {
+      down.write(error.event(exchange.errors(), events.events())).onComplete(v -> exchange.sever());
     } else {
       exchange.sever();
     }

@@ -1,28 +1,17 @@
 package dev.warmpath.router.proxy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
-import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.Outcome;
-import dev.warmpath.router.prompt.PromptPool;
-import dev.warmpath.router.prompt.ReadRequest;
-import dev.warmpath.router.prompt.body.BodyFields;
-import dev.warmpath.router.requestlog.Decision;
-import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
-import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.transfer.Handoff;
 import dev.warmpath.router.transfer.KvProtocol;
 import dev.warmpath.router.transfer.RequestFields;
-import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.body.FallbackCause;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
@@ -30,19 +19,15 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClosedException;
-import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,31 +38,25 @@ import org.slf4j.LoggerFactory;
  * tokenized elsewhere, a replica chosen, and its response passed down; another replica is tried as
  * long as the client has not seen a byte.
  *
- * <p>Confined to its event loop, except {@link #decide} and {@link #leaveQueue}, which hand over to
- * it.
+ * <p>Confined to its event loop.
  */
-final class Exchange {
+final class Exchange implements RoutedRequest.Listener {
 
   /*
-   *   BODY ───▶ PROMPT ───────────────────────────▶ TRYING ───▶ OVER
-   *                │       reserved      PREFILLING ▲ ▲  │
-   *       all full ▼                    ▲         └─┘ │  ▼ failed before its first byte
-   *             QUEUED ─────────────────┴─────────────┴ BACKING_OFF
-   *                       has its turn
+   *   BODY ───▶ PLACING ──────────────────────────▶ TRYING ───▶ OVER
+   *                 │               PREFILLING      ▲ ▲  │
+   *                 │                ▲         └────┘ │  ▼ failed before its first byte
+   *                 └────────────────┴────────────────┴ BACKING_OFF
    *
    *   state         holds                                        what limits its time
-   *   BODY          room for what came, and for what a           silence (request-body-ms)
-   *                 compressed body stands for
-   *   PROMPT        the body, a ticket of the prompt pool,       deadline-ms, then ten times that
-   *                 whose thread runs decide()
-   *   QUEUED        the body, a place in the queue               queue.timeout-ms
+   *   BODY          room for what came                           silence (request-body-ms)
+   *   PLACING       the body, what RoutedRequest says            what RoutedRequest says
    *   TRYING        the body until the answer's first byte,      the attempt's limits
    *                 an attempt with its assignment
    *   BACKING_OFF   the body, the next assignment                a timer
    *   OVER          nothing
    *
-   * Every state may end: by an error of our own, by a client that goes, by the end of the process. A
-   * place in the queue can have its turn before it was told: then PROMPT becomes TRYING.
+   * Every state may end: by an error of our own, by a client that goes, by the end of the process.
    *
    *   PREFILLING    the body, a leg with its assignment, the     the leg's limits
    *                 place where the answer will be given
@@ -101,10 +80,8 @@ final class Exchange {
   private enum State {
     /** The client's body comes. */
     BODY,
-    /** Its prompt is read, and an engine asked for. */
-    PROMPT,
-    /** All replicas are full. */
-    QUEUED,
+    /** Its prompt is read, and an engine looked for. */
+    PLACING,
     /** A replica computes the prompt for another one, which gets the request afterwards. */
     PREFILLING,
     /** A replica has it. */
@@ -116,9 +93,8 @@ final class Exchange {
 
     boolean leadsTo(State next) {
       return switch (this) {
-        case BODY -> next == PROMPT || next == OVER;
-        case PROMPT -> next == QUEUED || next == PREFILLING || next == TRYING || next == OVER;
-        case QUEUED, BACKING_OFF -> next == PREFILLING || next == TRYING || next == OVER;
+        case BODY -> next == PLACING || next == OVER;
+        case PLACING, BACKING_OFF -> next == PREFILLING || next == TRYING || next == OVER;
         case PREFILLING -> next == TRYING || next == BACKING_OFF || next == OVER;
         case TRYING -> next == BACKING_OFF || next == OVER;
         case OVER -> false;
@@ -268,21 +244,13 @@ final class Exchange {
   private final String uri;
   private final HttpServerResponse response;
   private final String requestId;
-  private final long startNanos;
-  private RequestBody body;
-  private final ClientQuota quota;
+  private final RequestBody body;
+  private final RoutedRequest routed;
+  private final Timeline timeline;
   private final TimeLimit limit = new TimeLimit();
 
   /** Time without a byte on the client's line; runs for a stream that is to be kept alive. */
   private final TimeLimit line = new TimeLimit();
-
-  /** The stored response that the request's path names, or null. */
-  private final @Nullable String storedId;
-
-  private final Timeline timeline = new Timeline(this::elapsedNanos);
-
-  /** Null if the request is not traced. */
-  private final @Nullable RequestTrace trace;
 
   /** Replicas that have failed the request. */
   private final Set<String> tried = new HashSet<>();
@@ -291,25 +259,10 @@ final class Exchange {
   private int begun;
 
   private State state = State.BODY;
-  private DispatchResult.@Nullable Queued queued;
-
-  /** When an engine was asked for; written before that by the prompt's thread. */
-  private long askedNanos;
-
-  /** Decodes the body; or has. */
-  private @Nullable Runnable decoding;
-
-  private PromptPool.@Nullable Ticket ticket;
-  private @Nullable PreparedRequest prepared;
-  private @Nullable BlockChain pieces;
-  private boolean hidesTransfers;
   private @Nullable Attempt attempt;
 
   /** Whether the response was begun as a stream before any replica's byte. */
   private boolean committed;
-
-  /** Where the fields of the body lie; null where nothing is to be changed, or can be. */
-  private @Nullable RequestFields fields;
 
   /** Has the prompt computed, for this try. */
   private @Nullable PrefillLeg prefill;
@@ -323,18 +276,26 @@ final class Exchange {
     this.route = arrival.route();
     this.request = arrival.request();
     this.uri = arrival.head().uri();
-    this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
     this.response = request.response();
     this.requestId = loop.requestId(request);
-    this.storedId = Routes.storedId(arrival.head().path());
-    this.startNanos = proxy.nanoClock().getAsLong();
-    Tracing tracing = proxy.tracing();
-    this.trace =
-        tracing == null
-            ? null
-            : tracing.accept(request.method().name(), route.path(), request::getHeader);
     this.body =
         new RequestBody(proxy.admission().bodies(), proxy.config().limits().bodyBytes(), request);
+    this.routed =
+        new RoutedRequest(
+            proxy,
+            loop.context,
+            new RoutedRequest.Head(
+                route,
+                request.method().name(),
+                arrival.head().path(),
+                request.headers(),
+                arrival.client(),
+                null,
+                true),
+            requestId,
+            body,
+            this);
+    this.timeline = routed.timeline();
   }
 
   private void start() {
@@ -375,7 +336,8 @@ final class Exchange {
     };
   }
 
-  private void failed(Throwable bug) {
+  @Override
+  public void failed(Throwable bug) {
     LOG.error("a request failed, id={} path={}", requestId, route.path(), bug);
     try {
       breakOff(ApiError.internal());
@@ -406,6 +368,7 @@ final class Exchange {
 
   private boolean isLate(long nowNanos) {
     return limit.isOver(nowNanos)
+        || routed.isLate(nowNanos)
         || line.isOver(nowNanos)
         || (prefill != null && prefill.isLate(nowNanos))
         || (attempt != null && attempt.isLate(nowNanos));
@@ -420,6 +383,8 @@ final class Exchange {
               }
               if (limit.isOver(nowNanos)) {
                 limit.expire();
+              } else if (routed.isLate(nowNanos)) {
+                routed.timeOut();
               } else if (prefill != null && prefill.isLate(nowNanos)) {
                 prefill.timeOut(nowNanos);
               } else if (attempt != null && attempt.isLate(nowNanos)) {
@@ -457,203 +422,38 @@ final class Exchange {
   }
 
   private void bodyEnd() {
-    ContentCoding coding = ContentCoding.of(request.headers());
-    if (coding == ContentCoding.IDENTITY || body.isEmpty()) {
-      readPrompt();
-    } else if (state == State.BODY) {
-      decode(coding);
+    if (state == State.BODY) {
+      become(State.PLACING);
+      limit.stop();
+      routed.place();
     }
   }
 
-  /** Replaces the body by what it stands for, which another thread finds out. */
-  private void decode(ContentCoding coding) {
-    byte[] coded = body.whole();
-    RequestBody bounds = body;
-    within(proxy.config().timeouts().requestBodyMs(), () -> reject(ApiError.bodyTimeout()));
-    Runnable work =
-        () -> {
-          Handler<Void> end;
-          try {
-            RequestBody.Decoded decoded = RequestBody.decode(coding, coded, bounds);
-            end = v -> decoded(decoded);
-          } catch (IOException e) {
-            end = v -> reject(ApiError.undecodable(coding));
-          } catch (RuntimeException | Error e) {
-            end = v -> failed(e);
-          }
-          loop.context.runOnContext(guarded(end));
-        };
-    decoding = work;
-    if (!proxy.prompts().execute(work)) {
-      reject(ApiError.unread());
+  @Override
+  public void read() {
+    if (route.kind() != null && routed.isStreamed()) {
+      awaitKeepAlive();
     }
   }
 
-  private void decoded(RequestBody.Decoded decoded) {
-    decoding = null;
-    if (state != State.BODY) {
-      decoded.body().drop();
-      return;
-    }
-    switch (decoded.taken()) {
-      case TAKEN -> {
-        body.drop();
-        body = decoded.body();
-        readPrompt();
-      }
-      case TOO_LARGE -> reject(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
-      case NO_ROOM -> reject(ApiError.noRoom());
-    }
+  @Override
+  public void placed(Assignment assignment) {
+    begin(assignment);
   }
 
-  private void readPrompt() {
-    if (state != State.BODY) {
-      return;
-    }
-    become(State.PROMPT);
-    timeline.bodyEnded();
-    if (trace != null) {
-      trace.tokenizing();
-    }
-    within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    RoutingHints hints = RoutingHeaders.of(proxy.config(), request.headers(), quota.client());
-    List<String> types = request.headers().getAll(HttpHeaders.CONTENT_TYPE);
-    String contentType = types.isEmpty() ? null : String.join(", ", types);
-    byte[] whole = body.whole();
-    Consumer<@Nullable ReadRequest> read = found -> decide(found, whole);
-    RequestKind kind = route.kind();
-    ticket =
-        kind == null || BodyFields.isForm(contentType)
-            ? proxy.prompts().readWithoutPrompt(whole, contentType, hints, read)
-            : proxy.prompts().read(kind, whole, hints, read);
-  }
-
-  /**
-   * Judges a request that was read by its client's quota, and asks for an engine. Called once on a
-   * thread of the prompt pool; what throws here ends the exchange too.
-   */
-  private void decide(@Nullable ReadRequest read, byte[] whole) {
-    try {
-      if (read == null) {
-        ApiError refusal = ApiError.unread();
-        loop.context.runOnContext(guarded(v -> reject(refusal)));
-        return;
-      }
-      String stored = keepsResponses() ? read.previousResponse() : storedId;
-      PreparedRequest request = toDispatch(read.request(), stored);
-      BlockChain logged = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
-      boolean hides = mayHideTransfers(whole);
-      boolean mayTransfer = route.kind() != null && proxy.dispatcher().transfers();
-      boolean mayCap = route.kind() != null && proxy.dispatcher().readsBack();
-      RequestFields found = mayTransfer || mayCap ? RequestFields.of(whole) : null;
-      ApiError refused = refusal(read, request, stored);
-      ApiError refusal =
-          refused == null && mayTransfer && found == null ? ApiError.noObject() : refused;
-      boolean isSplittable = mayTransfer && found != null && found.isForOneAnswer();
-      PreparedRequest asked = isSplittable ? request.split() : request;
-      if (!mayTransfer && found != null && KvProtocol.isSteered(found)) {
-        found = null; // the client knows better
-      } else if (mayCap && found != null) {
-        asked = asked.capping();
-      }
-      prepared = asked; // all that before it asks: what waits may have its turn at once
-      pieces = logged;
-      fields = found;
-      hidesTransfers = hides || (mayTransfer && !passesTransfers());
-      DispatchResult placed = ask(asked, refusal);
-      loop.context.runOnContext(
-          guarded(v -> {
-            if (isOver()) {
-              quota.over(timeline); // it was counted after the client had left
-            }
-            decided(refusal, placed);
-          }));
-    } catch (RuntimeException | Error e) {
-      loop.context.runOnContext(v -> failed(e));
-    }
-  }
-
-  /** The request as it is dispatched: a stored response may be at one replica alone. */
-  private PreparedRequest toDispatch(PreparedRequest read, @Nullable String stored) {
-    PreparedRequest request = route.computes() ? read : read.withoutWork();
-    return stored == null ? request : request.only(proxy.admission().responses().replica(stored));
-  }
-
-  /**
-   * The client of a stored response may see it, and needs no model for that; nobody else may, nor
-   * may a response go on from it.
-   */
-  private @Nullable ApiError refusal(
-      ReadRequest read, PreparedRequest request, @Nullable String stored) {
-    if (stored != null && !proxy.admission().responses().isOf(stored, quota.name())) {
-      return ApiError.responseNotFound();
-    }
-    return storedId != null ? quota.refusal(request) : quota.refusal(request, () -> models(read));
-  }
-
-  private List<String> models(ReadRequest read) {
-    return read.models().stream().map(proxy.prompts().reader()::modelOf).toList();
-  }
-
-  /** A client that sends such parameters knows the engines, as a sidecar of them does. */
-  private boolean mayHideTransfers(byte[] whole) {
-    String passes = proxy.config().headers().passTransferParams();
-    return route.kind() != null
-        && !passesTransfers()
-        && (passes.equals("never") || !TransferParams.areNamedIn(whole));
-  }
-
-  private boolean passesTransfers() {
-    return proxy.config().headers().passTransferParams().equals("always");
-  }
-
-  /** Asks for an engine, unless the request is refused. */
-  private @Nullable DispatchResult ask(PreparedRequest request, @Nullable ApiError refusal) {
-    if (trace != null) {
-      trace.deciding(request.model(), request.prompt().lengthTokens(), request.prompt().fallback());
-    }
-    askedNanos = elapsedNanos();
-    DispatchResult placed = refusal == null ? admit(request) : null;
-    if (trace != null) {
-      trace.decided(word(placed));
-    }
-    return placed;
-  }
-
-  /** Without the replica that it needs another one may tell the client so. */
-  private DispatchResult admit(PreparedRequest request) {
-    DispatchResult result = proxy.dispatcher().admit(request, this::leaveQueue);
-    boolean isGone = result instanceof NoCandidate && request.onlyReplica() != null;
-    return isGone ? proxy.dispatcher().admit(request.only(null), this::leaveQueue) : result;
-  }
-
-  private static String word(@Nullable DispatchResult result) {
-    if (result instanceof Assignment assignment) {
-      return assignment.engine();
-    }
-    return result instanceof NoCandidate none ? none.cause().label() : "queued";
-  }
-
-  /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
-  private void giveUpReading() {
-    if (ticket == null) {
-      return;
-    }
-    if (ticket.giveUp(FallbackCause.DEADLINE)) {
-      within(10L * proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    } else {
-      reject(ApiError.unread());
-    }
+  @Override
+  public void refused(ApiError error) {
+    reject(error);
   }
 
   /** Whether the client asked for a stream of events. */
   boolean isStreamed() {
-    return prepared != null && prepared.streamed();
+    return routed.isStreamed();
   }
 
   /** Whether the client gets the answer's {@code kv_transfer_params} empty. */
   boolean hidesTransfers() {
-    return hidesTransfers;
+    return routed.hidesTransfers();
   }
 
   private void awaitKeepAlive() {
@@ -702,93 +502,8 @@ final class Exchange {
     line.again(nowNanos);
   }
 
-  /** Whether the answer is a stored response, which its replica keeps. */
-  private boolean keepsResponses() {
-    return route.kind() == RequestKind.RESPONSES;
-  }
-
-  /** It left the queue; called on any thread. */
-  private void leaveQueue(DispatchResult result) {
-    loop.context.runOnContext(
-        guarded(v -> {
-          if (state == State.PROMPT) {
-            timeline.queued(askedNanos);
-          }
-          queued = null;
-          timeline.left();
-          if (trace != null) {
-            trace.leftQueue();
-          }
-          proxy.metrics().recordQueueWait(elapsedNanos());
-          placed(result);
-        }));
-  }
-
-  private void decided(@Nullable ApiError refusal, @Nullable DispatchResult placed) {
-    ticket = null;
-    if (route.kind() != null && isStreamed()) {
-      awaitKeepAlive();
-    }
-    if (placed != null) {
-      placed(placed);
-    } else if (refusal != null) {
-      reject(refusal);
-    }
-  }
-
-  private void placed(DispatchResult result) {
-    if (isOver()) {
-      release(result);
-    } else if (result instanceof Assignment assignment) {
-      begin(assignment);
-    } else if (result instanceof DispatchResult.Queued place) {
-      queue(place);
-    } else {
-      reject(noCandidate((NoCandidate) result));
-    }
-  }
-
-  private ApiError noCandidate(NoCandidate none) {
-    boolean isWhole = proxy.dispatcher().transfers() && prepared != null && !prepared.splittable();
-    boolean isServedByPairsOnly =
-        isWhole
-            && none.cause() != DispatchResult.Cause.UNKNOWN_MODEL
-            && proxy.dispatcher().engines().stream()
-                .noneMatch(engine -> engine.replica().transfer().servesAlone());
-    String model = prepared == null ? null : prepared.model();
-    return isServedByPairsOnly
-        ? ApiError.unsplittable()
-        : ApiError.noCandidate(none.cause(), model);
-  }
-
-  /** It may have left the queue before its place in it was told. */
-  private void queue(DispatchResult.Queued place) {
-    if (state == State.PROMPT) {
-      become(State.QUEUED);
-      queued = place;
-      timeline.queued(askedNanos);
-      within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
-    }
-  }
-
-  private static void release(DispatchResult result) {
-    if (result instanceof Assignment assignment) {
-      assignment.finished(Outcome.CANCELLED);
-    } else if (result instanceof DispatchResult.Queued place) {
-      place.withdraw();
-    }
-  }
-
-  private void giveUpWaiting() {
-    if (queued != null && queued.withdraw()) {
-      queued = null;
-      reject(ApiError.unavailable("queue_timeout", "No replica had room for it in time."));
-    }
-  }
-
   private void begin(Assignment assignment) {
-    limit.stop();
-    timeline.dispatched(assignment);
+    routed.dispatched(assignment);
     Assignment computing = assignment.prefill();
     reserved = assignment; // until a leg or an attempt has it
     boolean isSplit = computing != null && body.takeRoomForTwo();
@@ -800,13 +515,7 @@ final class Exchange {
     }
     if (!isSplit) {
       become(State.TRYING);
-      // not a copy, since room was taken for one; nobody writes to it
-      boolean caps = assignment.capsLoads() && body.takeRoomForTwo();
-      if (assignment.capsLoads() && !caps) {
-        assignment.uncapped();
-      }
-      byte[] whole = KvProtocol.alone(body.whole(), fields, caps);
-      attempt(assignment, whole, false);
+      attempt(assignment, routed.bodyFor(assignment), false);
     } else {
       new Split(assignment, Objects.requireNonNull(computing)).begin();
     }
@@ -815,7 +524,7 @@ final class Exchange {
   /** Whether splitting a request could be worth while that one engine serves. */
   private boolean isLongAndFirst(Assignment assignment) {
     return timeline.attempts() == 1
-        && Objects.requireNonNull(prepared).splittable()
+        && Objects.requireNonNull(routed.prepared()).splittable()
         && assignment.uncachedTokens() >= LONG_PROMPT_TOKENS;
   }
 
@@ -834,7 +543,7 @@ final class Exchange {
   private final class Split implements PrefillLeg.Listener {
     private final Assignment answers;
     private final Assignment computes;
-    private final RequestFields of = Objects.requireNonNull(fields);
+    private final RequestFields of = Objects.requireNonNull(routed.fields());
     private final KvTransfer transfer;
     private final KvProtocol protocol;
     private final PrefillLeg leg;
@@ -850,7 +559,7 @@ final class Exchange {
           new Handoff(
               "wp-" + Long.toHexString(room),
               room,
-              keepsResponses(),
+              routed.keepsResponses(),
               computes.capsLoads(),
               end(computes),
               end(answers));
@@ -986,7 +695,7 @@ final class Exchange {
     if (isOver() || !mayRetry(failure)) {
       return false;
     }
-    PreparedRequest request = Objects.requireNonNull(prepared);
+    PreparedRequest request = Objects.requireNonNull(routed.prepared());
     DispatchResult next =
         proxy.dispatcher().reassign(request, failed, outcome, tried, failure.sameAgain);
     if (!(next instanceof Assignment assignment)) {
@@ -1069,41 +778,23 @@ final class Exchange {
     return timeline;
   }
 
-  long elapsedNanos() {
-    return proxy.nanoClock().getAsLong() - startNanos;
+  /** The request's way to its engine, and its record. */
+  RoutedRequest routed() {
+    return routed;
   }
 
-  /** A replica is about to get the request. */
-  void sending() {
-    if (timeline.attempts() == 1) {
-      proxy.metrics().recordRouting(timeline.routingNanos());
-    }
+  long elapsedNanos() {
+    return routed.elapsedNanos();
   }
 
   /** Null if the request is not traced. */
   @Nullable RequestTrace trace() {
-    return trace;
-  }
-
-  /** The answer has this id. */
-  void named(Assignment assignment, @Nullable String id) {
-    if (keepsResponses()) {
-      proxy.admission().responses().made(id, assignment.replica().name(), quota.name());
-    }
-  }
-
-  /** An engine has answered it whole. */
-  void used(Assignment assignment, Usage usage) {
-    String model = prepared == null ? null : prepared.model();
-    assignment
-        .meters()
-        .countTokens(model, usage.promptTokens(), usage.cachedTokens(), usage.answerTokens());
+    return routed.trace();
   }
 
   /** A replica's answer has begun: no other can be tried, the body is not needed any more. */
   void answerBegan() {
-    body.drop();
-    fields = null;
+    routed.dropBody();
     if (prefill != null && prefill.isOver()) {
       prefill = null;
     }
@@ -1112,8 +803,7 @@ final class Exchange {
   /** Answers with an error of our own; nothing of an answer has been sent yet. */
   void reject(ApiError error) {
     if (!isOver()) {
-      timeline.rejected(error.code());
-      proxy.metrics().countRejection(error.code());
+      routed.rejected(error);
       endWith(error, committed ? Ending.CUT_OFF : Ending.COMPLETE);
     }
   }
@@ -1178,47 +868,22 @@ final class Exchange {
     }
     become(State.OVER);
     try {
-      proxy.metrics().countEnd(route, status, ending, elapsedNanos());
-      quota.over(timeline);
-      if (trace != null) {
-        trace.ended(status, timeline.outcome(status, ending));
-      }
-      proxy.logs().ended(timeline.decision(asked(), prepared, status, ending), prepared, pieces);
+      routed.ended(status, ending);
     } finally {
       letGo();
     }
-  }
-
-  private Decision.Request asked() {
-    return new Decision.Request(
-        requestId,
-        request.method().name(),
-        route.path(),
-        quota.name(),
-        prepared == null ? null : prepared.model(),
-        prepared == null ? null : prepared.sessionKey());
   }
 
   /** Lets go of all that the exchange holds, when it is over. */
   private void letGo() {
     limit.stop();
     line.stop();
-    if (decoding != null) {
-      proxy.prompts().withdraw(decoding);
-    }
-    if (ticket != null) {
-      ticket.drop();
-    }
-    if (queued != null) {
-      queued.withdraw();
-    }
     leavePrefill();
-    fields = null;
     if (reserved != null) {
       reserved.finished(Outcome.CANCELLED);
       reserved = null;
     }
-    body.drop();
+    routed.drop();
     loop.ended(this);
   }
 }

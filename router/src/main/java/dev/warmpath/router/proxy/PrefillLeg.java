@@ -172,7 +172,7 @@ final class PrefillLeg {
       request.reset();
       return;
     }
-    exchange.sending();
+    exchange.routed().sending();
     sentNanos = now();
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {

@@ -6,7 +6,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collects one request's body within its bound, and within the room that all bodies have.
@@ -39,19 +39,22 @@ public final class RequestBody {
   private volatile boolean dropped;
 
   public RequestBody(BodyRoom room, int limitBytes, HttpServerRequest request) {
-    this(room, limitBytes, declaredBytes(request));
+    this(room, limitBytes, declaredBytes(request.getHeader("content-length")));
   }
 
-  private RequestBody(BodyRoom room, int limitBytes, long declaredBytes) {
+  /**
+   * @param declaredBytes its length as the client gives it, or 0
+   */
+  public RequestBody(BodyRoom room, int limitBytes, long declaredBytes) {
     this.room = room;
     this.limitBytes = limitBytes;
     this.declaredBytes = declaredBytes;
   }
 
-  /** Its length as the client gives it, or 0. */
-  private static long declaredBytes(HttpServerRequest request) {
+  /** What the header {@code Content-Length} says; 0 if there is none, or no number. */
+  public static long declaredBytes(@Nullable String contentLength) {
     try {
-      return Long.parseLong(Optional.ofNullable(request.getHeader("content-length")).orElse("0"));
+      return contentLength == null ? 0 : Long.parseLong(contentLength);
     } catch (NumberFormatException e) {
       return 0;
     }
@@ -141,7 +144,7 @@ public final class RequestBody {
    *
    * @return whether there is room for them
    */
-  boolean takeRoomForTwo() {
+  public boolean takeRoomForTwo() {
     if (copiesBytes == 0 && count < Integer.MAX_VALUE / 2 && room.take(2 * count)) {
       copiesBytes = 2 * count;
     }
@@ -150,6 +153,14 @@ public final class RequestBody {
 
   boolean isEmpty() {
     return count == 0;
+  }
+
+  /** Becomes what it was decoded to. */
+  void become(RequestBody decoded) {
+    drop();
+    bytes = decoded.bytes;
+    count = decoded.count;
+    dropped = false;
   }
 
   /** All that was collected, not to be changed. */

@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.RoutingRequest;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param estimatedTokens how long its prompt may be, where its tokens are not known
  * @param priority the lower, the earlier it leaves the queue
  * @param client whose request it is, or null: clients have their turns in the queue
- * @param onlyReplica the name of the replica that alone can answer it, or null
+ * @param onlyReplicas names of the replicas that alone can answer it; null for any
  * @param splittable whether one engine may compute its prompt and another one its answer
  * @param capsLoads whether it can tell an engine to read nothing back from slower memory
  */
@@ -29,9 +30,13 @@ public record PreparedRequest(
     int estimatedTokens,
     int priority,
     @Nullable String client,
-    @Nullable String onlyReplica,
+    @Nullable Set<String> onlyReplicas,
     boolean splittable,
     boolean capsLoads) {
+
+  public PreparedRequest {
+    onlyReplicas = onlyReplicas == null ? null : Set.copyOf(onlyReplicas);
+  }
 
   /** A request that any replica with its model can answer. */
   public PreparedRequest(
@@ -56,7 +61,7 @@ public record PreparedRequest(
         estimatedTokens,
         priority,
         client,
-        onlyReplica,
+        onlyReplicas,
         splittable,
         capsLoads);
   }
@@ -64,11 +69,11 @@ public record PreparedRequest(
   /** The same for an engine that computes nothing for it. */
   public PreparedRequest withoutWork() {
     return new PreparedRequest(
-        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplica, false, capsLoads);
+        model, prompt, sessionKey, streamed, 0, priority, client, onlyReplicas, false, capsLoads);
   }
 
-  /** The same for one replica, or for any if {@code replica} is null. */
-  public PreparedRequest only(@Nullable String replica) {
+  /** The same for these replicas, or for any if {@code replicas} is null. */
+  public PreparedRequest only(@Nullable Set<String> replicas) {
     return new PreparedRequest(
         model,
         prompt,
@@ -77,14 +82,14 @@ public record PreparedRequest(
         estimatedTokens,
         priority,
         client,
-        replica,
+        replicas,
         false,
         capsLoads);
   }
 
   /** The same, of which one engine may compute the prompt and another one the answer. */
   public PreparedRequest split() {
-    return allowing(onlyReplica == null, capsLoads);
+    return allowing(onlyReplicas == null, capsLoads);
   }
 
   /** The same, which can tell an engine to read nothing back from slower memory. */
@@ -101,7 +106,7 @@ public record PreparedRequest(
         estimatedTokens,
         priority,
         client,
-        onlyReplica,
+        onlyReplicas,
         splits,
         caps);
   }

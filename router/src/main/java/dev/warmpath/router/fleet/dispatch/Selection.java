@@ -238,8 +238,8 @@ final class Selection {
   }
 
   private static boolean isOther(Replica replica, PreparedRequest request) {
-    String only = request.onlyReplica();
-    return only != null && !only.equals(replica.name());
+    Set<String> only = request.onlyReplicas();
+    return only != null && !only.contains(replica.name());
   }
 
   /** Asks the index, once for each chain. */

@@ -59,11 +59,11 @@ final class WaitingRequests {
     }
   }
 
-  /** Which replicas can take a request: those with its model, or the only one that can answer. */
-  private record Pool(@Nullable String model, @Nullable String onlyReplica) {
+  /** Which replicas can take a request: those with its model, or those that alone can answer. */
+  private record Pool(@Nullable String model, @Nullable Set<String> onlyReplicas) {
 
     static Pool of(PreparedRequest request) {
-      return new Pool(request.model(), request.onlyReplica());
+      return new Pool(request.model(), request.onlyReplicas());
     }
   }
 

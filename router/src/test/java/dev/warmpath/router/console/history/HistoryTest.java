@@ -260,7 +260,8 @@ class HistoryTest {
 
   private Assignment assign(Replica replica) {
     PreparedRequest request =
-        new PreparedRequest("m", Prompt.of(null), null, false, 10, 0, null).only(replica.name());
+        new PreparedRequest("m", Prompt.of(null), null, false, 10, 0, null)
+            .only(Set.of(replica.name()));
     return (Assignment) dispatcher.assign(request, Set.of());
   }
 

@@ -191,7 +191,8 @@ class SplitTest {
     add("p", Role.PREFILL);
     add("d", Role.DECODE);
     assertThat(way(world.assign(World.request(prompt(1000))))).isEqualTo("d");
-    assertThat(way(world.assign(World.request(prompt(1000)).only("d").split()))).isEqualTo("d");
+    assertThat(way(world.assign(World.request(prompt(1000)).only(Set.of("d")).split())))
+        .isEqualTo("d");
   }
 
   @ParameterizedTest

@@ -108,7 +108,7 @@ class WaitingRequestsTest {
     Assignment there = first.replica() == other ? second : first;
     Assignment elsewhere = first.replica() == other ? first : second;
     world.dispatcher.admit(
-        request("m", "only there", 0, "x").only(there.replica().name()),
+        request("m", "only there", 0, "x").only(Set.of(there.replica().name())),
         result -> served.add("only " + ((Assignment) result).engine()));
     world.dispatcher.admit(
         request("m", "anywhere", 0, "x"),
