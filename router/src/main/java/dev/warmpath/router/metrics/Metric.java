@@ -74,6 +74,11 @@ public enum Metric {
       "Prompt tokens of split requests: computed, cached (both as prefills report), received (what"
           + " the decode's index lacked).",
       "kind"),
+  ADVISED_PREFILL_RATIO(
+      Type.GAUGE,
+      "Prefills that one decode needs: engine time of the last hour's uncached prompt tokens against"
+          + " that of its answers in full engines. From 50 requests on, of fleets with pairs.",
+      "model"),
   SLOW_TIER_TOKENS_TOTAL(
       Type.COUNTER,
       "Prompt tokens that only the engine's slower memory held when it was chosen: loaded (it reads"

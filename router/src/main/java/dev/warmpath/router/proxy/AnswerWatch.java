@@ -100,6 +100,11 @@ public final class AnswerWatch {
             reported.promptTokens(),
             reported.cachedTokens(),
             reported.answerTokens());
+    boolean isTold = reported.answerTokens() != Usage.ABSENT;
+    assignment.served(
+        request.model(),
+        reported.cachedTokens(),
+        isTold ? reported.answerTokens() : scanner.contentEvents());
     RequestTrace trace = request.trace();
     if (trace != null) {
       trace.usage(reported.promptTokens(), reported.cachedTokens(), reported.answerTokens());

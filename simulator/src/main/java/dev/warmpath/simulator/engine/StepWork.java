@@ -13,6 +13,20 @@ public final class StepWork {
   private long decodeContextTokens;
   private double cacheUsage;
 
+  /** A step that computes {@code tokens} of a prompt, with {@code contextTokens} before them. */
+  public static StepWork ofPrompt(int tokens, int contextTokens) {
+    StepWork work = new StepWork();
+    work.prefill(tokens, contextTokens);
+    return work;
+  }
+
+  /** A step in which sequences with so many tokens before them decode one token each. */
+  public static StepWork ofAnswers(int sequences, int contextTokens) {
+    StepWork work = new StepWork();
+    work.decode(sequences, (long) sequences * contextTokens);
+    return work;
+  }
+
   /** Prompt tokens computed, of all sequences. */
   public int prefillTokens() {
     return prefillTokens;

@@ -1,7 +1,9 @@
 package dev.warmpath.simulator.plan;
 
+import dev.warmpath.router.fleet.engine.AnswerModel;
 import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.StepWork;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
@@ -11,6 +13,7 @@ import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.study.RunFigures;
 import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.format.LoggedRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
@@ -90,6 +93,31 @@ public final class FleetSize {
       }
     }
     return found;
+  }
+
+  /**
+   * Prefills that one decode needs: the time that an engine takes for the log's uncached prompt
+   * tokens, against that for their answers where its memory is full of such.
+   *
+   * @return NaN if no record tells all of this
+   */
+  static double prefillRatio(List<LoggedRequest> log, Goal goal) {
+    double prompts = 0;
+    double answers = 0;
+    for (LoggedRequest request : log) {
+      LoggedRequest.Tokens tokens = request.tokens();
+      if (request.isReplayable() && tokens.cached() >= 0 && tokens.answer() > 0) {
+        for (int from = tokens.cached(); from < tokens.prompt(); from += STEP_TOKENS) {
+          int chunk = Math.min(STEP_TOKENS, tokens.prompt() - from);
+          prompts += goal.cost.stepMillis(StepWork.ofPrompt(chunk, from));
+        }
+        int context = tokens.prompt() + tokens.answer() / 2;
+        int streams = (int) AnswerModel.streams(context, goal.kvTokens);
+        double step = goal.cost.stepMillis(StepWork.ofAnswers(streams, context));
+        answers += tokens.answer() * step / streams;
+      }
+    }
+    return prompts / answers;
   }
 
   private Answer run(String policy, int replicas) {

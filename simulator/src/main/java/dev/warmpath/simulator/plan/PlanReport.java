@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /**
  * What a plan found out, as text and as JSON.
@@ -19,12 +20,14 @@ import java.util.function.ToDoubleFunction;
  * @param leftOut others
  * @param spanSeconds in which those arrive that wait for no other
  * @param measured time to first token of the log's streams
+ * @param prefillRatio prefills that one decode needs; NaN if no request shows it
  */
 public record PlanReport(
     int requests,
     int leftOut,
     double spanSeconds,
     Spread measured,
+    double prefillRatio,
     FleetSize.Goal goal,
     List<Answer> answers) {
 
@@ -42,6 +45,7 @@ public record PlanReport(
         log.size() - trace.requests(),
         trace.spanSeconds(),
         measured(log),
+        FleetSize.prefillRatio(log, goal),
         goal,
         answers);
   }
@@ -100,7 +104,23 @@ public record PlanReport(
             "hits",
             "rejected"));
     answers.forEach(answer -> text.append(row(answer)));
+    if (!Double.isNaN(prefillRatio)) {
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%nin pairs: %.2g prefills to a decode%s%n",
+              prefillRatio,
+              answers.stream()
+                  .map(answer -> ", %d of %d".formatted(prefills(answer), answer.replicas()))
+                  .distinct()
+                  .collect(Collectors.joining())));
+    }
     return text.toString();
+  }
+
+  /** How many of its replicas should be prefills, if they are not to do both. */
+  private long prefills(Answer answer) {
+    return Math.round(prefillRatio / (1 + prefillRatio) * answer.replicas());
   }
 
   private static String row(Answer answer) {
@@ -130,6 +150,9 @@ public record PlanReport(
           .put("mean", measured.mean)
           .put("p90", measured.p90)
           .put("p99", measured.p99);
+    }
+    if (!Double.isNaN(prefillRatio)) {
+      json.put("prefillRatio", prefillRatio);
     }
     json.put("goalTtftMs", goal.ttftMillis());
     json.put("growth", goal.growth()).put("kvTokens", goal.kvTokens()).put("seeds", goal.seeds());

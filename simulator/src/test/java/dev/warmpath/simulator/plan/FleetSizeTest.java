@@ -1,11 +1,15 @@
 package dev.warmpath.simulator.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.engine.StepWork;
 import dev.warmpath.simulator.plan.FleetSize.Answer;
 import dev.warmpath.simulator.plan.FleetSize.Goal;
 import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.format.LoggedRequest;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class FleetSizeTest {
@@ -54,6 +58,33 @@ class FleetSizeTest {
     assertThat(found.enough()).isFalse();
     assertThat(found.replicas()).isEqualTo(4);
     assertThat(found.runs().get(0).rejected()).isPositive();
+  }
+
+  @Test
+  void theRatioIsThatOfTheWork() {
+    Goal full = new Goal(1, 1, StepCost.H100X4, 1_005_000, 1, 1);
+    double step = StepCost.H100X4.stepMillis(StepWork.ofAnswers(100, 10_050));
+    double prompt =
+        StepCost.H100X4.stepMillis(StepWork.ofPrompt(8192, 0))
+            + StepCost.H100X4.stepMillis(StepWork.ofPrompt(1808, 8192));
+    assertThat(FleetSize.prefillRatio(List.of(request(10_000, 0, 100)), full))
+        .isCloseTo(prompt / step, withinPercentage(0.01));
+    double cached = StepCost.H100X4.stepMillis(StepWork.ofPrompt(1000, 9000));
+    assertThat(FleetSize.prefillRatio(List.of(request(10_000, 9_000, 100)), full))
+        .isCloseTo(cached / step, withinPercentage(0.01));
+    assertThat(FleetSize.prefillRatio(List.of(request(10_000, -1, 100)), full)).isNaN();
+  }
+
+  private static LoggedRequest request(int prompt, int cached, int answer) {
+    return new LoggedRequest(
+        0,
+        "m",
+        null,
+        "e",
+        LoggedRequest.COMPLETED,
+        new LoggedRequest.Tokens(prompt, cached, answer),
+        new LoggedRequest.Times(0, 1, 2),
+        new LoggedRequest.Blocks(0, List.of(1)));
   }
 
   private static double p90(Answer answer) {

@@ -33,6 +33,7 @@ public final class Assignment implements DispatchResult {
   private final @Nullable Assignment prefill;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile boolean uncapped;
+  private volatile int answerTokens;
   private volatile long[] note = Policy.NOTHING;
 
   Assignment(
@@ -197,6 +198,29 @@ public final class Assignment implements DispatchResult {
     }
   }
 
+  /**
+   * The engine has answered it whole.
+   *
+   * @param model as the client called it
+   * @param cached tokens of the prompt that were not computed; below 0 if no engine tells
+   * @param answer tokens; 0 if they are not known
+   */
+  public void served(@Nullable String model, int cached, int answer) {
+    answerTokens = answer;
+    Replica replica = replica();
+    BlockChain chain = choice.blocks();
+    boolean isKnown = chain != null && model != null && replica.models().contains(model);
+    if (isKnown && answer > 0 && dispatcher.transfers()) {
+      EngineState computes = prefill == null ? engine : prefill.engine;
+      int uncached = cached < 0 ? uncachedTokens() : Math.max(0, promptTokens - cached);
+      double promptMillis = computes.learned().cost().millis(uncached, promptTokens);
+      long capacityTokens = replica.gpuBlocks() / replica.ranks() * chain.space().blockSizeTokens();
+      double answerMillis =
+          dispatcher.answers().fullMillis(answer, promptTokens + answer / 2, capacityTokens);
+      dispatcher.ratios().add(model, promptMillis, answerMillis, dispatcher.nanos());
+    }
+  }
+
   /** The request ended in one way or another; what is reserved for it is given back. */
   public void finished(Outcome outcome) {
     if (giveBack(outcome)) {
@@ -211,7 +235,7 @@ public final class Assignment implements DispatchResult {
     }
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
     if (ended && outcome == Outcome.COMPLETED && dispatcher.transfers()) {
-      engine.teach(dispatcher.answers(), reservation, dispatcher.nanos());
+      engine.teach(dispatcher.answers(), reservation, answerTokens, dispatcher.nanos());
     }
     if (ended) {
       meters().countOutcome(outcome);

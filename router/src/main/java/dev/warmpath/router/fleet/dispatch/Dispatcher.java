@@ -99,6 +99,7 @@ public final class Dispatcher {
   private final AtomicLong turns = new AtomicLong();
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
   private final AnswerModel answers = new AnswerModel();
+  private final PrefillRatio ratios = new PrefillRatio();
   private volatile Limits limits;
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
@@ -566,6 +567,9 @@ public final class Dispatcher {
     fleet.replicas().forEach(replica -> replica.collect(to, replicaRequests()));
     to.add(Metric.MODELS_WITHOUT_REPLICA, fleet.modelsWithoutReplica().size());
     report().forEach(engine -> engine.collect(to));
+    ratios
+        .byModel(nanos())
+        .forEach((model, ratio) -> to.add(Metric.ADVISED_PREFILL_RATIO, ratio, model));
   }
 
   /** The engines of the fleet as it is now; those of replicas that left are let go of. */
@@ -584,6 +588,10 @@ public final class Dispatcher {
 
   AnswerModel answers() {
     return answers;
+  }
+
+  PrefillRatio ratios() {
+    return ratios;
   }
 
   long nanos() {

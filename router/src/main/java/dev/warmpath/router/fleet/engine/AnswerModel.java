@@ -30,7 +30,11 @@ public final class AnswerModel {
   /** A stream that takes longer may have a client that reads slowly. */
   private static final double MOST_TIMES = 4;
 
+  /** Requests that engines run at once by themselves: vLLM's {@code max_num_seqs}. */
+  private static final int MOST_STREAMS = 256;
+
   private volatile double steps = FIRST_STEPS;
+  private volatile double slowness = 1;
 
   /**
    * A stream ended.
@@ -38,11 +42,36 @@ public final class AnswerModel {
    * @param millis since its first token
    * @param prefillShare of the engine's time, that went into prompts
    * @param contextTokens of its requests in flight
+   * @param answerTokens of the stream; 0 if they are not known
    */
-  synchronized void observe(double millis, double prefillShare, long contextTokens) {
+  synchronized void observe(
+      double millis, double prefillShare, long contextTokens, int answerTokens) {
     double step = STEP_MILLIS + CONTEXT_MILLIS * contextTokens;
     double seen = millis * (1 - prefillShare) / step;
     steps += RATE * (Math.min(seen, MOST_TIMES * steps) - steps);
+    if (answerTokens > 1) {
+      double slower = seen / (answerTokens - 1);
+      slowness += RATE * (Math.min(slower, MOST_TIMES * slowness) - slowness);
+    }
+  }
+
+  /**
+   * An answer's part of the steps of an engine whose memory is full of such requests, in
+   * milliseconds.
+   *
+   * @param contextTokens of the request, on average over its answer
+   * @param capacityTokens that the engine's memory holds; 0 if it is not known
+   */
+  public double fullMillis(int answerTokens, int contextTokens, long capacityTokens) {
+    double share = STEP_MILLIS / streams(contextTokens, capacityTokens);
+    return answerTokens * slowness * (share + CONTEXT_MILLIS * contextTokens);
+  }
+
+  /** How many requests a full engine runs at once. */
+  public static long streams(int contextTokens, long capacityTokens) {
+    return capacityTokens == 0
+        ? MOST_STREAMS
+        : Math.max(1, Math.min(MOST_STREAMS, capacityTokens / Math.max(1, contextTokens)));
   }
 
   /**

@@ -406,12 +406,17 @@ public final class EngineState {
     return load.prefillShare(nowNanos);
   }
 
-  /** A request that was completed here shows how long answers take. */
-  public synchronized void teach(AnswerModel model, Reservation reservation, long nowNanos) {
+  /**
+   * A request that was completed here shows how long answers take.
+   *
+   * @param answerTokens 0 if they are not known
+   */
+  public synchronized void teach(
+      AnswerModel model, Reservation reservation, int answerTokens, long nowNanos) {
     EngineState.Demand own = reservation.demand;
     if (reservation.firstToken && own != null && own.part() != Part.PROMPT) {
       double millis = (nowNanos - reservation.firstTokenNanos) / 1e6;
-      model.observe(millis, load.prefillShare(nowNanos), load.contextTokens());
+      model.observe(millis, load.prefillShare(nowNanos), load.contextTokens(), answerTokens);
     }
   }
 

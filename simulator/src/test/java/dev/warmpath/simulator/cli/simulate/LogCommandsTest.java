@@ -55,6 +55,7 @@ class LogCommandsTest {
         .isBetween(1.0, 2_000.0);
     assertThat(found.path("policies").path(0).path("hitRate").asDouble()).isBetween(0.1, 1.0);
     assertThat(found.path("measuredTtftMs").path("p90").asDouble()).isPositive();
+    assertThat(found.path("prefillRatio").asDouble()).isBetween(0.05, 50.0);
   }
 
   @Test
@@ -63,7 +64,8 @@ class LogCommandsTest {
     assertThat(out.toString()).contains("each step", "error of TTFT");
     out.getBuffer().setLength(0);
     assertThat(run("plan", log, "--slo-ttft", "2000", "--policies", "warm")).isEqualTo(Exit.OK);
-    assertThat(out.toString()).contains("as logged: TTFT", "policy", "\nwarm ");
+    assertThat(out.toString())
+        .contains("as logged: TTFT", "policy", "\nwarm ", "prefills to a decode");
   }
 
   @Test

@@ -371,6 +371,15 @@ class SplitFleetTest {
     assertNothingIsHeld(engines);
   }
 
+  @Test
+  void whatOneDecodeNeedsIsTold() throws Exception {
+    start(KvConnector.NIXL, LoadFailure.FAIL, 1);
+    for (int chat = 0; chat < 50; chat++) {
+      said(ask(chat).join());
+    }
+    assertThat(routed("warmpath_advised_prefill_ratio\\{model=\"sim\"}")).isPositive();
+  }
+
   /** Tokens that came from another engine. */
   private double moved() throws Exception {
     return ofAll(engines, "vllm:prompt_tokens_by_source_total\\S*external_kv_transfer");
