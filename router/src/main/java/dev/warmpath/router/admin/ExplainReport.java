@@ -12,6 +12,7 @@ import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.transfer.RequestFields;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
@@ -48,7 +49,9 @@ final class ExplainReport {
 
   static ObjectNode of(
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session, Detail detail) {
-    PreparedRequest read = admin.prompts().readNow(kind, body, new RoutingHints(session, 0, null));
+    PreparedRequest asked = admin.prompts().readNow(kind, body, new RoutingHints(session, 0, null));
+    RequestFields fields = admin.dispatcher().transfers() ? RequestFields.of(body) : null;
+    PreparedRequest read = fields != null && fields.isForOneAnswer() ? asked.split() : asked;
     Explanation explanation = explain(admin, read, detail);
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
@@ -118,6 +121,13 @@ final class ExplainReport {
     to.put("winner", explanation.winner());
     to.put("reason", explanation.reason());
     to.put("runnerUp", explanation.runnerUp());
+    Explanation.Pair pair = explanation.pair();
+    if (pair != null) {
+      ObjectNode split =
+          to.putObject("split").put("prefill", pair.prefill()).put("decode", pair.decode());
+      split.put("splits", pair.splits()).put("apartMs", pair.apartMillis());
+      split.put("aloneMs", Double.isNaN(pair.aloneMillis()) ? null : pair.aloneMillis());
+    }
     ArrayNode engines = to.putArray("engines");
     explanation.engines().forEach(engine -> row(engines.addObject(), engine));
     ObjectNode passedOver = to.putObject("passedOver");

@@ -153,7 +153,19 @@ public final class ExplainCommand implements WarmpathCommand {
     }
     String winner = answer.path("winner").asText("nobody");
     System.out.printf("policy   %s%n", answer.path("policy").asText());
-    System.out.printf("winner   %s (%s)%n%n", winner, answer.path("reason").asText());
+    System.out.printf("winner   %s (%s)%n", winner, answer.path("reason").asText());
+    JsonNode split = answer.path("split");
+    if (split.isObject()) {
+      JsonNode alone = split.path("aloneMs");
+      System.out.printf(
+          "split    %s: %s then %s %.0f ms, alone %s%n",
+          split.path("splits").asBoolean() ? "yes" : "no",
+          split.path("prefill").asText(),
+          split.path("decode").asText(),
+          split.path("apartMs").asDouble(),
+          alone.isNull() ? "nobody" : "%.0f ms".formatted(alone.asDouble()));
+    }
+    System.out.println();
   }
 
   private static void row(JsonNode engine, boolean wins) {

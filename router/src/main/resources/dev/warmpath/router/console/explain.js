@@ -129,8 +129,15 @@ export class ExplainView {
       h('p', {class: 'muted'}, decision === null ? 'This request would go to' : before(decision) + ' By the index as it is now, it would go to'),
       h('p', {class: 'winner'}, answer.winner ?? 'no engine', h('span', {class: 'tag'}, words(answer.reason))),
       h('p', {}, prompt.exact ? exact(prompt.tokens) + ' prompt tokens' + (share === null ? '' : ', ' + exact(winner.creditTokens) + ' of them warm there') + '; ' + answer.policy + margin
-        : 'The prompt’s tokens are not known (' + words(prompt.reason ?? 'unknown') + (prompt.detail ? ': ' + prompt.detail : '') + '), so load decides; ' + answer.policy + margin));
+        : 'The prompt’s tokens are not known (' + words(prompt.reason ?? 'unknown') + (prompt.detail ? ': ' + prompt.detail : '') + '), so load decides; ' + answer.policy + margin),
+      answer.split ? h('p', {}, pair(answer.split)) : null);
   }
+}
+
+function pair({prefill, decode, splits, apartMs, aloneMs}) {
+  const both = prefill + ' computes the prompt, ' + decode + ' answers: ' + cost(apartMs) + ' ms';
+  const alone = aloneMs === null ? 'nobody serves it alone' : cost(aloneMs) + ' ms alone';
+  return (splits ? 'It would be split. ' : 'It would not be split. ') + both + ', ' + alone + '.';
 }
 
 function before(decision) {

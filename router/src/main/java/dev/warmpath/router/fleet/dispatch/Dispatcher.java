@@ -501,11 +501,11 @@ public final class Dispatcher {
     Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
     selection.gather(table(), request, Set.of(), engineEvents, explanation);
     selection.match(index, request.prompt());
-    if (!fillCandidates(selection, request, now, explanation) || selection.alone().isEmpty()) {
+    if (!fillCandidates(selection, request, now, explanation)) {
       return explanation.nobody(selection.nearest());
     }
     RoutingRequest routed = routed(selection, request, turns.get(), now);
-    return explanation.chosen(chooser, others, routed, selection);
+    return explanation.chosen(chooser, splitRule, others, routed, selection);
   }
 
   /** The prompt's blocks on each engine that may get the request. */

@@ -8,12 +8,14 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.SplitRule;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,13 +26,15 @@ import org.jspecify.annotations.Nullable;
  * @param policy the policy's name
  * @param promptTokens the prompt's length, or −1
  * @param fallback why the prompt's tokens, or its blocks on the winner, are not known, or null
- * @param winner the engine that would win, or null
+ * @param winner the engine that would win, or null; of a pair, where nobody serves it alone, the
+ *     one that answers
  * @param reason why it would, or why nobody would
  * @param engines the candidates
  * @param passedOver the replicas and engines that are none, by name, and why
  * @param blocks the prompt's blocks on the winner, or else on the first candidate on which they are
  *     known; null if they are known on none
  * @param others what other policies would do
+ * @param pair the two engines that would serve it if it was split; null if none can
  */
 public record Explanation(
     String policy,
@@ -41,7 +45,8 @@ public record Explanation(
     List<Row> engines,
     Map<String, Cause> passedOver,
     @Nullable BlockChain blocks,
-    List<Other> others) {
+    List<Other> others,
+    @Nullable Pair pair) {
 
   public Explanation {
     engines = List.copyOf(engines);
@@ -57,6 +62,16 @@ public record Explanation(
         .map(Row::engine)
         .orElse(null);
   }
+
+  /**
+   * Two engines beside one, as the split rule compares them.
+   *
+   * @param splits whether it is split
+   * @param aloneMillis what the winner alone costs; NaN if nobody serves it alone
+   * @param apartMillis what both cost
+   */
+  public record Pair(
+      String prefill, String decode, boolean splits, double aloneMillis, double apartMillis) {}
 
   /**
    * What another policy would do, if it remembered nothing.
@@ -117,33 +132,51 @@ public record Explanation(
           List.of(),
           passedOver,
           null,
-          List.of());
+          List.of(),
+          null);
     }
 
+    /** Somebody may serve it, alone or as one of two. */
     Explanation chosen(
-        Policy chooser, List<Policy> others, RoutingRequest request, Selection selection) {
-      Selection.Options options = selection.alone();
+        Policy chooser,
+        SplitRule rule,
+        List<Policy> others,
+        RoutingRequest request,
+        Selection selection) {
+      Plan.Leg alone = Plan.leg(chooser, request, selection.alone());
+      Plan apart = Plan.apart(chooser, request, selection);
+      if (alone == null && apart == null) {
+        return nobody(selection.nearest());
+      }
+      Plan.Leg shown = alone == null ? Objects.requireNonNull(apart).last() : alone;
+      Selection.Options options = shown.options();
       Candidates candidates = options.candidates();
-      int winner = chooser.choose(request, candidates);
       List<Row> rows = new ArrayList<>(candidates.count());
       for (int row = 0; row < candidates.count(); row++) {
         rows.add(row(options, row, chooser.score(request, candidates, row), prompt));
       }
+      BlockChain chain = shown.contender().chain();
       return new Explanation(
           policy,
           prompt.lengthTokens(),
-          prompt.fallback(selection.alone().row(winner).chain()),
-          candidates.name(winner),
-          chooser.reason(request, candidates, winner),
+          prompt.fallback(chain),
+          candidates.name(shown.row()),
+          chooser.reason(request, candidates, shown.row()),
           rows,
           passedOver,
-          blocks(selection, winner),
-          others.stream().map(other -> other(other, request, candidates)).toList());
+          chain == null ? selection.firstBlocks() : chain,
+          others.stream().map(other -> other(other, request, candidates)).toList(),
+          apart == null ? null : pair(apart, rule, alone));
     }
 
-    private static @Nullable BlockChain blocks(Selection selection, int winner) {
-      BlockChain chain = selection.alone().row(winner).chain();
-      return chain == null ? selection.firstBlocks() : chain;
+    private static Pair pair(Plan apart, SplitRule rule, Plan.@Nullable Leg alone) {
+      Plan.Leg prefill = Objects.requireNonNull(apart.prefill());
+      return new Pair(
+          prefill.engine().name(),
+          apart.last().engine().name(),
+          alone == null || apart.isPreferred(rule, alone),
+          alone == null ? Double.NaN : alone.wholeMillis(),
+          apart.apartMillis());
     }
 
     private static Other other(Policy policy, RoutingRequest request, Candidates candidates) {

@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Reservation;
-import dev.warmpath.router.fleet.engine.TransferCost;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
@@ -57,21 +56,25 @@ record Plan(@Nullable Leg prefill, Leg last) {
   static @Nullable Plan of(
       Policy policy, SplitRule rule, RoutingRequest request, Selection selection) {
     Leg alone = leg(policy, request, selection.alone());
-    Plan apart = selection.isSplittable() ? apart(policy, request, selection) : null;
+    Plan apart = apart(policy, request, selection);
     if (apart == null) {
       return alone == null ? null : new Plan(null, alone);
     }
-    return alone == null || rule.splits(apart.ways(alone)) ? apart : new Plan(null, alone);
+    return alone == null || apart.isPreferred(rule, alone) ? apart : new Plan(null, alone);
   }
 
-  private static @Nullable Leg leg(
-      Policy policy, RoutingRequest request, Selection.Options options) {
+  /** An engine chosen among these; null if there are none. */
+  static @Nullable Leg leg(Policy policy, RoutingRequest request, Selection.Options options) {
     return options.isEmpty()
         ? null
         : new Leg(policy, request, options, policy.choose(request, options.candidates()));
   }
 
-  private static @Nullable Plan apart(Policy policy, RoutingRequest request, Selection selection) {
+  /** The two engines that would serve a request if it was split; null if none can. */
+  static @Nullable Plan apart(Policy policy, RoutingRequest request, Selection selection) {
+    if (!selection.isSplittable()) {
+      return null;
+    }
     Leg prefill = leg(policy, request, selection.prefills());
     if (prefill == null) {
       return null;
@@ -82,19 +85,32 @@ record Plan(@Nullable Leg prefill, Leg last) {
 
   private SplitRule.Ways ways(Leg alone) {
     RoutingRequest request = alone.request;
-    Leg from = Objects.requireNonNull(prefill);
-    int lacking = last.candidates().uncachedTokens(request, last.row);
-    TransferCost transfer = last.engine().transferCost(from.engine());
     return new SplitRule.Ways(
         request.knownTokens(),
         alone.candidates().uncachedTokens(request, alone.row),
-        lacking,
-        alone.backlogMillis() + alone.prefillMillis() + alone.answerMillis(),
-        from.backlogMillis()
-            + from.prefillMillis()
-            + transfer.millis(lacking)
-            + last.backlogMillis()
-            + last.answerMillis());
+        lackedTokens(),
+        alone.wholeMillis(),
+        apartMillis());
+  }
+
+  /** Whether a rule prefers this one of two engines to one engine. */
+  boolean isPreferred(SplitRule rule, Leg alone) {
+    return rule.splits(ways(alone));
+  }
+
+  /** Tokens that the decode does not have. */
+  private int lackedTokens() {
+    return last.candidates().uncachedTokens(last.request, last.row);
+  }
+
+  /** What two engines cost. */
+  double apartMillis() {
+    Leg from = Objects.requireNonNull(prefill);
+    return from.backlogMillis()
+        + from.prefillMillis()
+        + last.engine().transferCost(from.engine()).millis(lackedTokens())
+        + last.backlogMillis()
+        + last.answerMillis();
   }
 
   /** One engine of a plan: a row among those that could do the same. */
@@ -110,6 +126,11 @@ record Plan(@Nullable Leg prefill, Leg last) {
 
     Candidates candidates() {
       return options.candidates();
+    }
+
+    /** What it costs to serve the request alone. */
+    double wholeMillis() {
+      return backlogMillis() + prefillMillis() + answerMillis();
     }
 
     private double backlogMillis() {

@@ -380,6 +380,32 @@ class SplitFleetTest {
     assertThat(routed("warmpath_advised_prefill_ratio\\{model=\"sim\"}")).isPositive();
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"NIXL", "SGLANG"})
+  void explainWeighsTwoEnginesAgainstOne(KvConnector connector) throws Exception {
+    start(connector, LoadFailure.FAIL, 1);
+    URI uri = URI.create(adminUrl() + "/admin/explain");
+    HttpRequest request =
+        HttpRequest.newBuilder(uri)
+            .POST(BodyPublishers.ofString(request(3, false, true).toString()))
+            .build();
+    JsonNode told = JSON.readTree(HTTP.send(request, BodyHandlers.ofString()).body());
+    JsonNode split = told.path("split");
+    assertThat(split.path("prefill").asText()).startsWith("p");
+    assertThat(split.path("decode").asText()).startsWith("d");
+    assertThat(split.path("splits").asBoolean()).isTrue();
+    assertThat(split.path("apartMs").asDouble()).isPositive();
+    boolean isServedAlone = connector == KvConnector.NIXL;
+    assertThat(split.path("aloneMs").isNumber()).isEqualTo(isServedAlone);
+    assertThat(told.path("winner").asText()).startsWith("d");
+
+    String several = request(3, false, true).put("n", 2).toString();
+    HttpRequest whole = HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString(several)).build();
+    told = JSON.readTree(HTTP.send(whole, BodyHandlers.ofString()).body());
+    assertThat(told.path("split").isMissingNode()).isTrue();
+    assertThat(told.path("winner").isTextual()).isEqualTo(isServedAlone);
+  }
+
   /** Tokens that came from another engine. */
   private double moved() throws Exception {
     return ofAll(engines, "vllm:prompt_tokens_by_source_total\\S*external_kv_transfer");
