@@ -68,6 +68,7 @@ public final class FleetWatch {
     replicas.forEach(replica -> byName.put(replica.name(), replica));
     log.only(Kind.REPLICA, byName.keySet());
     log.only(Kind.LIST, byName.keySet());
+    log.only(Kind.PAIR, byName.keySet());
     replicas.forEach(replica -> replica(replica, now));
     engines(now);
     streams(byName, now);
@@ -101,13 +102,28 @@ public final class FleetWatch {
   /** An engine that only asked for a moment's rest is well. */
   private void engines(long now) {
     Set<String> names = new HashSet<>();
-    for (EngineReport report : sources.engines().get()) {
+    List<EngineReport> reports = sources.engines().get();
+    pairs(EngineReport.unpaired(reports), now);
+    for (EngineReport report : reports) {
       names.add(report.engine());
       EngineState.Snapshot state = report.state();
       boolean isOpen = state.circuit() != Circuit.CLOSED && !state.isResting();
       report(Kind.ENGINE, report.engine(), isOpen ? "ejected, " + state.problem() : null, now);
     }
     log.only(Kind.ENGINE, names);
+  }
+
+  /** What is unpaired is so until all have told their models, which takes a moment. */
+  private void pairs(Set<Replica> unpaired, long now) {
+    for (Replica replica : sources.fleet().replicas()) {
+      report(
+          Kind.PAIR,
+          replica.name(),
+          unpaired.contains(replica)
+              ? "no replica of its model has its kv-connector, kv-group and block size"
+              : null,
+          now);
+    }
   }
 
   private void streams(Map<String, Replica> byName, long now) {

@@ -28,6 +28,7 @@ final class TroubleLog {
     STREAM("engine", "its events are not known in full: ", "its events are known in full again", 0),
     CONNECTION("engine", "its events do not come: ", "its events come", 10),
     LIST("replica", "", "its models are known", 0),
+    PAIR("replica", "no request is split over it: ", "requests can be split over it", 10),
     MODEL("model", "no replica is well, the least bad are tried: ", "a replica is well again", 0),
     UNSERVED("model", "configured, but no replica serves it: ", "a replica serves it", 30),
     TOKENIZER("model", "it has no tokenizer and is routed by load: ", "", 0);

@@ -173,6 +173,11 @@ public enum Metric {
       Type.GAUGE,
       "1 while requests wait there and nothing moves, though its health check may pass.",
       "replica"),
+  REPLICA_UNPAIRED(
+      Type.GAUGE,
+      "Of a prefill or decode: 1 while no replica of its model has its kv-connector, kv-group and"
+          + " block size, so that no request is split over it.",
+      "replica"),
   REPLICA_EVENT_PROBLEMS(
       Type.GAUGE,
       "Points in which what the engine says of its ranks and events differs from the configuration"

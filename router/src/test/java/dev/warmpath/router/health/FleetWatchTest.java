@@ -14,6 +14,7 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
@@ -489,6 +490,34 @@ class FleetWatchTest {
             "INFO engine e: its events come after 10 s",
             "WARN engine e: its events are not known in full: connection lost",
             "INFO engine e: its events are known in full again after 5 s");
+  }
+
+  @Test
+  void aPrefillThatServesNobodyIsToldUntilItHasAPair() throws Exception {
+    try (Rig rig = rig(2, tree -> tree)) {
+      Fleet fleet = rig.router.fleet();
+      fleet.transfer(fleet.replicas().get(0), transfer(KvTransfer.Role.PREFILL, "a"));
+      fleet.transfer(fleet.replicas().get(1), transfer(KvTransfer.Role.DECODE, "b"));
+      assertThat(rig.metrics().get("warmpath_replica_unpaired{replica=\"r0\"}")).isEqualTo(1);
+      assertThat(rig.metrics().get("warmpath_replica_unpaired{replica=\"r1\"}")).isEqualTo(1);
+      checks(rig.backends.get(0));
+      assertThat(of("replica r0")).isEmpty();
+      pass(11);
+      Rig.until(() -> of("replica r1: no request is split over it").size() == 1);
+      assertThat(of("replica r0"))
+          .containsExactly(
+              "WARN replica r0: no request is split over it: no replica of its model has its"
+                  + " kv-connector, kv-group and block size");
+
+      fleet.transfer(fleet.replicas().get(1), transfer(KvTransfer.Role.DECODE, "a"));
+      Rig.until(() -> of("replica r1").size() == 2);
+      assertThat(rig.metrics().get("warmpath_replica_unpaired{replica=\"r0\"}")).isZero();
+      assertThat(of("replica r0").get(1)).startsWith("INFO replica r0: requests can be split");
+    }
+  }
+
+  private static KvTransfer transfer(KvTransfer.Role role, String group) {
+    return new KvTransfer(role, KvTransfer.Connector.NIXL, group, "h", 1, 0, false);
   }
 
   private static EngineStatus stream(Trust trust, String reason) {

@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.AnswerModel;
@@ -566,7 +567,14 @@ public final class Dispatcher {
     shares.forEach((name, share) -> to.add(Metric.POLICY_MEMORY_SHARE, share, name));
     fleet.replicas().forEach(replica -> replica.collect(to, replicaRequests()));
     to.add(Metric.MODELS_WITHOUT_REPLICA, fleet.modelsWithoutReplica().size());
-    report().forEach(engine -> engine.collect(to));
+    List<EngineReport> engines = report();
+    engines.forEach(engine -> engine.collect(to));
+    Set<Replica> unpaired = EngineReport.unpaired(engines);
+    for (Replica replica : fleet.replicas()) {
+      if (replica.transfer().role() != KvTransfer.Role.BOTH) {
+        to.add(Metric.REPLICA_UNPAIRED, unpaired.contains(replica) ? 1 : 0, replica.name());
+      }
+    }
     ratios
         .byModel(nanos())
         .forEach((model, ratio) -> to.add(Metric.ADVISED_PREFILL_RATIO, ratio, model));

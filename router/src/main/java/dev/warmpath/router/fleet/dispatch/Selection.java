@@ -4,12 +4,12 @@ import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.AnswerModel;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.EngineTable;
 import dev.warmpath.router.fleet.engine.TransferCost;
@@ -389,11 +389,9 @@ final class Selection {
 
   /** Unequal blocks would be read as something else. */
   private static boolean isPair(Contender from, Contender to) {
-    ChainSpace here = from.view().space();
-    ChainSpace there = to.view().space();
     return from.engine() != to.engine()
         && from.engine().replica().transfer().reaches(to.engine().replica().transfer())
-        && (here == null || there == null || here.blockSizeTokens() == there.blockSizeTokens());
+        && EngineReport.mayBePaired(from.view().space(), to.view().space());
   }
 
   private static boolean isFull(Contender contender, int mostRequests) {

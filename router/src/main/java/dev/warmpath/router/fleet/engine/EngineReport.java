@@ -1,10 +1,17 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One engine as the dispatcher sees it.
@@ -22,6 +29,35 @@ public record EngineReport(
     EngineView view,
     long handedOver,
     EngineState.Snapshot state) {
+
+  /**
+   * The replicas among these that are prefills or decodes, and have nobody of their model to share
+   * its requests with.
+   */
+  public static Set<Replica> unpaired(List<EngineReport> all) {
+    Set<Replica> unpaired = new LinkedHashSet<>();
+    for (EngineReport one : all) {
+      if (one.replica.transfer().role() != KvTransfer.Role.BOTH
+          && all.stream().noneMatch(other -> one.reaches(other) || other.reaches(one))) {
+        unpaired.add(one.replica);
+      }
+    }
+    return unpaired;
+  }
+
+  private boolean reaches(EngineReport other) {
+    return replica != other.replica
+        && replica.transfer().reaches(other.replica.transfer())
+        && mayBePaired(view.space(), other.view.space())
+        && (!replica.namesModels()
+            || !other.replica.namesModels()
+            || !Collections.disjoint(replica.models(), other.replica.models()));
+  }
+
+  /** Whether blocks of one engine are none of unequal size at the other; unknown ones may fit. */
+  public static boolean mayBePaired(@Nullable ChainSpace here, @Nullable ChainSpace there) {
+    return here == null || there == null || here.blockSizeTokens() == there.blockSizeTokens();
+  }
 
   /** The same for a scrape. */
   public void collect(MetricValues to) {
