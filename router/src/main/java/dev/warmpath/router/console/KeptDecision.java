@@ -27,14 +27,17 @@ public record KeptDecision(
   /** The request as it could be dispatched now. */
   public PreparedRequest request() {
     BlockChain blocks = blocks();
-    return new PreparedRequest(
-        decision.request().model(),
-        blocks == null ? Prompt.of(null) : Prompt.ofBlocks(blocks),
-        decision.request().session(),
-        true,
-        decision.tokens().estimated(),
-        0,
-        null);
+    Choice choice = decision.choice();
+    PreparedRequest request =
+        new PreparedRequest(
+            decision.request().model(),
+            blocks == null ? Prompt.of(null) : Prompt.ofBlocks(blocks),
+            decision.request().session(),
+            true,
+            decision.tokens().estimated(),
+            0,
+            null);
+    return choice != null && choice.prefill() != null ? request.split() : request;
   }
 
   private @Nullable BlockChain blocks() {

@@ -399,11 +399,22 @@ class SplitFleetTest {
     assertThat(split.path("aloneMs").isNumber()).isEqualTo(isServedAlone);
     assertThat(told.path("winner").asText()).startsWith("d");
 
+    said(ask(1).join());
+    until(() -> told("/admin/decisions?limit=1").path("decisions").size() == 1);
+    JsonNode decision = told("/admin/decisions?limit=1").path("decisions").path(0);
+    String why = "/admin/decisions/" + decision.path("id").asText() + "/explain";
+    assertThat(told(why).path("split").path("prefill").asText()).startsWith("p");
+
     String several = request(3, false, true).put("n", 2).toString();
     HttpRequest whole = HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString(several)).build();
     told = JSON.readTree(HTTP.send(whole, BodyHandlers.ofString()).body());
     assertThat(told.path("split").isMissingNode()).isTrue();
     assertThat(told.path("winner").isTextual()).isEqualTo(isServedAlone);
+  }
+
+  private JsonNode told(String adminPath) throws Exception {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(adminUrl() + adminPath)).build();
+    return JSON.readTree(HTTP.send(request, BodyHandlers.ofString()).body());
   }
 
   /** Tokens that came from another engine. */
