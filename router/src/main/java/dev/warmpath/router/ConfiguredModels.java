@@ -42,6 +42,7 @@ final class ConfiguredModels {
     dispatcher.policies(policies(dispatcher.policies(), before, now));
     dispatcher.splitRule(SplitRules.named(now.policy().split(), now.policy().splitOptions()));
     dispatcher.loadBack(now.policy().loadBack());
+    dispatcher.pulls(now.policy().pull());
     Map<String, String> names = new HashMap<>();
     now.models().forEach(model -> model.aliases().forEach(alias -> names.put(alias, model.name())));
     aliases = Map.copyOf(names);

@@ -51,7 +51,8 @@ final class ExplainReport {
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session, Detail detail) {
     PreparedRequest asked = admin.prompts().readNow(kind, body, new RoutingHints(session, 0, null));
     RequestFields fields = admin.dispatcher().transfers() ? RequestFields.of(body) : null;
-    PreparedRequest read = fields != null && fields.isForOneAnswer() ? asked.split() : asked;
+    PreparedRequest whole = fields == null ? asked : asked.capping();
+    PreparedRequest read = fields != null && fields.isForOneAnswer() ? whole.split() : whole;
     Explanation explanation = explain(admin, read, detail);
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
@@ -153,6 +154,9 @@ final class ExplainReport {
     to.put("matchedTokens", engine.matchedTokens());
     to.put("expectedTokens", engine.expectedTokens());
     to.put("creditTokens", engine.creditTokens());
+    if (engine.pullsFrom() != null) {
+      to.put("pullsFrom", engine.pullsFrom());
+    }
     if (engine.prediction().predicts()) {
       to.put("predictedCachedTokens", engine.prediction().cachedTokens());
     } else {

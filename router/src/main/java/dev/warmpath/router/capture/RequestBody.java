@@ -58,6 +58,9 @@ record RequestBody(PreparedRequest request, Choice choice, boolean capsLoads) {
     if (!tokens.readsCache()) {
       fields.put("reads_cache", false);
     }
+    if (choice.pulled() != null) {
+      fields.put("pulled_tokens", (long) choice.pulled().tokens());
+    }
     if (capsLoads) {
       fields.put("reads_slow_tiers", false);
     }

@@ -14,6 +14,7 @@ import java.util.Map;
  * @param split the rule by which a request is split over two engines, where there are such
  * @param splitOptions those that the rule has
  * @param loadBack whether engines read back what only their slower memory holds of a prompt
+ * @param pull whether an engine gets from another one's memory what costs less than to compute it
  */
 public record PolicyConfig(
     @Key(
@@ -51,7 +52,8 @@ public record PolicyConfig(
             })
         String split,
     @Key(advanced = true) Map<String, Double> splitOptions,
-    @Key(standard = "cheapest") LoadBack loadBack) {
+    @Key(standard = "cheapest") LoadBack loadBack,
+    @Key(standard = "false") boolean pull) {
 
   public PolicyConfig {
     options = Map.copyOf(options);

@@ -101,6 +101,13 @@ public record KvTransfer(
     return role == Role.BOTH || (role == Role.DECODE && connector != Connector.SGLANG);
   }
 
+  /** Whether its engines can load what those of another one hold in CPU memory. */
+  public boolean pullsFrom(KvTransfer other) {
+    return connector == Connector.OFFLOADING
+        && other.connector == Connector.OFFLOADING
+        && group.equals(other.group);
+  }
+
   /** Whether what is computed here can be answered there. */
   public boolean reaches(KvTransfer other) {
     return prefills()

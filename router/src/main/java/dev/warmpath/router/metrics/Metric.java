@@ -82,7 +82,8 @@ public enum Metric {
   SLOW_TIER_TOKENS_TOTAL(
       Type.COUNTER,
       "Prompt tokens that only the engine's slower memory held when it was chosen: loaded (it reads"
-          + " them back), computed (it was told to compute them again).",
+          + " them back), computed (it was told to compute them again). That it had to get from"
+          + " another engine: pulled; missed (of these, what did not come).",
       "engine",
       "result"),
   SPLIT_LEG_SECONDS(

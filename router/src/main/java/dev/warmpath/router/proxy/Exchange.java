@@ -557,19 +557,13 @@ final class Exchange implements RoutedRequest.Listener {
       long room = proxy.random().nextLong() & Long.MAX_VALUE;
       handoff =
           new Handoff(
-              "wp-" + Long.toHexString(room),
+              Handoff.id(room),
               room,
               routed.keepsResponses(),
               computes.capsLoads(),
-              end(computes),
-              end(answers));
+              Handoff.End.of(computes.replica(), computes.dpRank()),
+              Handoff.End.of(answers.replica(), answers.dpRank()));
       leg = new PrefillLeg(Exchange.this, proxy, computes, this);
-    }
-
-    private Handoff.End end(Assignment at) {
-      KvTransfer there = at.replica().transfer();
-      return new Handoff.End(
-          there.host(), there.port(), there.secondPort(), at.dpRank(), at.replica().ranks(), "");
     }
 
     void begin() {
@@ -610,7 +604,7 @@ final class Exchange implements RoutedRequest.Listener {
         proxy
             .metrics()
             .countSplit(decoded == null ? "no_handoff" : "handed_over", computes, answers);
-        byte[] whole = decoded == null ? KvProtocol.alone(body.whole(), of, false) : decoded;
+        byte[] whole = decoded == null ? KvProtocol.alone(body.whole(), of) : decoded;
         answerAt(whole, decoded != null);
       } else {
         proxy.metrics().countSplit("handed_over", computes, answers);
@@ -623,7 +617,7 @@ final class Exchange implements RoutedRequest.Listener {
       proxy.metrics().countSplit("refused", computes, answers);
       Attempt current = attempt;
       if (state == State.PREFILLING && isCurrent()) {
-        answerAt(KvProtocol.alone(body.whole(), of, false), false);
+        answerAt(KvProtocol.alone(body.whole(), of), false);
       } else if (isCurrent() && current != null && !current.hasBegun()) {
         current.abandon(Outcome.CANCELLED);
         Ending ending = committed ? Ending.BROKEN_OFF : Ending.COMPLETE;

@@ -7,6 +7,7 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
+import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
@@ -15,6 +16,7 @@ import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.trace.Tracing;
+import dev.warmpath.router.transfer.Handoff;
 import dev.warmpath.router.transfer.KvProtocol;
 import dev.warmpath.router.transfer.RequestFields;
 import dev.warmpath.tokenizer.RequestKind;
@@ -306,7 +308,7 @@ public final class RoutedRequest {
       PreparedRequest asked = isSplittable ? request.split() : request;
       if (!mayTransfer && found != null && KvProtocol.isSteered(found)) {
         found = null; // the client knows better
-      } else if (mayCap && found != null) {
+      } else if ((mayTransfer || mayCap) && found != null) {
         asked = asked.capping();
       }
       prepared = asked; // all that before it asks: what waits may have its turn at once
@@ -499,12 +501,23 @@ public final class RoutedRequest {
    * @return the body itself if there is nothing to change
    */
   public byte[] bodyFor(Assignment assignment) {
-    // not a copy, since room was taken for one; nobody writes to it
-    boolean caps = assignment.capsLoads() && body.takeRoomForTwo();
-    if (assignment.capsLoads() && !caps) {
-      assignment.uncapped();
+    EngineState source = assignment.source();
+    RequestFields of = fields;
+    boolean isTold = of != null && (assignment.capsLoads() || source != null);
+    if (isTold && !body.takeRoomForTwo()) {
+      assignment.untold();
+      isTold = false;
     }
-    return KvProtocol.alone(body.whole(), fields, caps);
+    if (of == null || !isTold) {
+      // not a copy, since room was taken for one; nobody writes to it
+      return KvProtocol.alone(body.whole(), of);
+    }
+    return source == null
+        ? KvProtocol.capped(of)
+        : KvProtocol.pulling(
+            of,
+            Handoff.id(proxy.random().nextLong()),
+            Handoff.End.of(source.replica(), source.dpRank()));
   }
 
   /** Notes the end of the request, once. */

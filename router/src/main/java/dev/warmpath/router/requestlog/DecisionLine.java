@@ -92,6 +92,11 @@ final class DecisionLine implements LineFormat {
   private static void choice(JsonGenerator json, Choice choice) throws IOException {
     engine(json, choice);
     text(json, "prefill_engine", choice.prefill() == null ? null : choice.prefill().engine());
+    Choice.Pulled pulled = choice.pulled();
+    if (pulled != null) {
+      json.writeStringField("pulled_from", pulled.from());
+      json.writeNumberField("pulled_tokens", pulled.tokens());
+    }
     json.writeStringField("policy", choice.policy());
     json.writeStringField("reason", choice.reason());
     json.writeNumberField("in_flight", choice.inFlight());

@@ -96,6 +96,18 @@ public final class Candidates {
     return this;
   }
 
+  /**
+   * A row's engine gets more of the prompt from another one.
+   *
+   * @param tokens prompt tokens that it would not compute then
+   * @param millis what it costs to load all that is loaded
+   */
+  public void pull(int row, int tokens, double millis) {
+    require(tokens >= creditTokens[row], "tokens", tokens);
+    creditTokens[row] = tokens;
+    loadMillis[row] = millis;
+  }
+
   /** What was sent to the engine added last and has not come back. */
   public Candidates load(Load load) {
     return load(
@@ -269,7 +281,7 @@ public final class Candidates {
     return numbers[row];
   }
 
-  /** Prompt tokens that it would most likely not compute again, from all its memory. */
+  /** Prompt tokens that it would most likely not compute again, wherever they come from. */
   public int creditTokens(int row) {
     return creditTokens[row];
   }
@@ -284,7 +296,7 @@ public final class Candidates {
     return diskTokens[row];
   }
 
-  /** What it costs to read these two back, in milliseconds. */
+  /** What it costs to load what is not on its GPU, in milliseconds. */
   public double loadMillis(int row) {
     return loadMillis[row];
   }

@@ -1,5 +1,8 @@
 package dev.warmpath.router.transfer;
 
+import dev.warmpath.router.fleet.KvTransfer;
+import dev.warmpath.router.fleet.Replica;
+
 /**
  * What both legs of one try know of each other before either has begun.
  *
@@ -12,6 +15,11 @@ package dev.warmpath.router.transfer;
  */
 public record Handoff(
     String id, long room, boolean isResponse, boolean capsLoads, End prefill, End decode) {
+
+  /** Names a try to the engines that take part in it; drawn at random. */
+  public static String id(long room) {
+    return "wp-" + Long.toHexString(room);
+  }
 
   /** The same with the name that the prefill's connector has given itself. */
   public Handoff named(String engineId) {
@@ -34,5 +42,12 @@ public record Handoff(
    * @param ranks how many there are
    * @param engineId what its connector calls itself where others must know; empty if they need not
    */
-  public record End(String host, int port, int secondPort, int rank, int ranks, String engineId) {}
+  public record End(String host, int port, int secondPort, int rank, int ranks, String engineId) {
+
+    /** One of a replica's engines, whose connector's own name need not be known. */
+    public static End of(Replica replica, int rank) {
+      KvTransfer there = replica.transfer();
+      return new End(there.host(), there.port(), there.secondPort(), rank, replica.ranks(), "");
+    }
+  }
 }

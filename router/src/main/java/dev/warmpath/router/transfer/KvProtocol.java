@@ -71,14 +71,26 @@ public abstract sealed class KvProtocol {
   /**
    * The client's request as one engine gets it that serves it alone.
    *
-   * @param capsLoads whether it must read nothing back from slower memory
    * @return the body itself if there is nothing to change
    */
-  public static byte[] alone(byte[] body, @Nullable RequestFields fields, boolean capsLoads) {
-    if (fields != null && capsLoads) {
-      return fields.edited(STEERING, Map.of("kv_transfer_params", "{\"max_load_tokens\":0}"));
-    }
+  public static byte[] alone(byte[] body, @Nullable RequestFields fields) {
     return fields == null || !isSteered(fields) ? body : fields.edited(STEERING, Map.of());
+  }
+
+  /** The same, which must read nothing back from slower memory. */
+  public static byte[] capped(RequestFields fields) {
+    return fields.edited(STEERING, Map.of("kv_transfer_params", "{\"max_load_tokens\":0}"));
+  }
+
+  /**
+   * The same, which gets from another engine's memory what it does not hold.
+   *
+   * @param id names the request to both; never used again
+   */
+  public static byte[] pulling(RequestFields fields, String id, Handoff.End from) {
+    ObjectNode params = JSON.createObjectNode();
+    Offloading.listener(params.putObject("remote_kv_source"), id, from);
+    return fields.edited(STEERING, Map.of("kv_transfer_params", json(params)));
   }
 
   /** Whether the client steers transfers itself. */
@@ -151,12 +163,15 @@ public abstract sealed class KvProtocol {
     @Override
     public byte[] decode(RequestFields fields, Handoff handoff, @Nullable JsonNode answer) {
       ObjectNode params = JSON.createObjectNode();
-      params
-          .putObject("remote_prefiller")
-          .put("kv_request_id", handoff.id())
-          .put("remote_host", handoff.prefill().host())
-          .put("remote_port", handoff.prefill().port());
+      listener(params.putObject("remote_prefiller"), handoff.id(), handoff.prefill());
       return fields.edited(STEERING, Map.of("kv_transfer_params", json(params)));
+    }
+
+    /** Each rank listens at a port of its own. */
+    private static void listener(ObjectNode at, String id, Handoff.End from) {
+      at.put("kv_request_id", id)
+          .put("remote_host", from.host())
+          .put("remote_port", from.port() + from.rank());
     }
   }
 

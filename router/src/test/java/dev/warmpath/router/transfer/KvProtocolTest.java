@@ -89,15 +89,15 @@ class KvProtocolTest {
     assertThat(prefill(connector, body).toString()).doesNotContain("evil");
     assertThat(decode(connector, body, answer).toString()).doesNotContain("evil");
     byte[] bytes = body.getBytes(UTF_8);
-    assertThat(new String(KvProtocol.alone(bytes, fields(body), false), UTF_8))
+    assertThat(new String(KvProtocol.alone(bytes, fields(body)), UTF_8))
         .isEqualTo("{\"prompt\":\"p\"}");
   }
 
   @Test
   void aBodyWithNothingToLeaveOutIsPassedOnItself() {
     byte[] body = "{ \"prompt\" : \"p\" }".getBytes(UTF_8);
-    assertThat(KvProtocol.alone(body, RequestFields.of(body), false)).isSameAs(body);
-    assertThat(KvProtocol.alone(body, null, false)).isSameAs(body);
+    assertThat(KvProtocol.alone(body, RequestFields.of(body))).isSameAs(body);
+    assertThat(KvProtocol.alone(body, null)).isSameAs(body);
   }
 
   @Test
@@ -143,7 +143,21 @@ class KvProtocolTest {
     assertThat(decode(Connector.OFFLOADING, "{}", null).path("kv_transfer_params").toString())
         .isEqualTo(
             "{\"remote_prefiller\":{\"kv_request_id\":\"wp-1\",\"remote_host\":\"p\","
-                + "\"remote_port\":8998}}");
+                + "\"remote_port\":8999}}"); // the listener of rank 1
+  }
+
+  @Test
+  void anEngineIsToldWhoseMemoryToPullFromAndNoneThatAClientNames() throws IOException {
+    String body =
+        "{\"prompt\":\"p\",\"kv_transfer_params\":{\"remote_kv_source\":"
+            + "{\"kv_request_id\":\"x\",\"remote_host\":\"evil\",\"remote_port\":1}}}";
+    Handoff.End from = new Handoff.End("p", 5710, 0, 2, 4, "");
+    assertThat(new String(KvProtocol.pulling(fields(body), "wp-7", from), UTF_8))
+        .isEqualTo(
+            "{\"prompt\":\"p\",\"kv_transfer_params\":{\"remote_kv_source\":"
+                + "{\"kv_request_id\":\"wp-7\",\"remote_host\":\"p\",\"remote_port\":5712}}}");
+    assertThat(new String(KvProtocol.alone(body.getBytes(UTF_8), fields(body)), UTF_8))
+        .isEqualTo("{\"prompt\":\"p\"}");
   }
 
   @Test

@@ -30,9 +30,10 @@ public final class Assignment implements DispatchResult {
   private final int promptTokens;
   private final boolean comparable;
   private final Reservation reservation;
+  private final @Nullable EngineState source;
   private final @Nullable Assignment prefill;
   private final AtomicBoolean reported = new AtomicBoolean();
-  private volatile boolean uncapped;
+  private volatile boolean untold;
   private volatile int answerTokens;
   private volatile long[] note = Policy.NOTHING;
 
@@ -42,6 +43,7 @@ public final class Assignment implements DispatchResult {
       Prompt prompt,
       Choice choice,
       Reservation reservation,
+      @Nullable EngineState source,
       @Nullable Assignment prefill) {
     this.dispatcher = dispatcher;
     this.engine = engine;
@@ -49,6 +51,7 @@ public final class Assignment implements DispatchResult {
     this.comparable = prompt.comparable();
     this.choice = choice;
     this.reservation = reservation;
+    this.source = source;
     this.prefill = prefill;
   }
 
@@ -77,9 +80,14 @@ public final class Assignment implements DispatchResult {
     return choice.slowTier() == Contender.SlowTier.COMPUTED;
   }
 
+  /** The engine from whose memory this one must be told to get more of the prompt, or null. */
+  public @Nullable EngineState source() {
+    return source;
+  }
+
   /** It cannot be told: the engine reads back what it finds, which nothing here has foreseen. */
-  public void uncapped() {
-    uncapped = true;
+  public void untold() {
+    untold = true;
   }
 
   /**
@@ -173,13 +181,14 @@ public final class Assignment implements DispatchResult {
     for (DispatchListener listener : dispatcher.listeners()) {
       listener.reported(this, promptTokens, cachedTokens);
     }
-    if (uncapped) {
+    if (untold) {
       return; // what was predicted is another request's
     }
     Prediction prediction = choice.prediction();
     if (prediction.predicts()) {
       meters().countPrediction(prediction.cachedTokens(), cachedTokens);
     }
+    countPull(cachedTokens);
     BlockChain chain = choice.blocks();
     if (capsLoads() && prediction.predicts()) {
       boolean isIgnored = cachedTokens > prediction.cachedTokens();
@@ -190,7 +199,7 @@ public final class Assignment implements DispatchResult {
       for (DispatchListener listener : dispatcher.listeners()) {
         listener.miscounted(this, this.promptTokens, promptTokens);
       }
-    } else if (comparable && chain != null) {
+    } else if (comparable && chain != null && source == null) {
       ReportedReuse reuse =
           new ReportedReuse(
               chain, cachedTokens, prediction.cachedTokens(), reservation.sinceNanos());
@@ -218,6 +227,19 @@ public final class Assignment implements DispatchResult {
       double answerMillis =
           dispatcher.answers().fullMillis(answer, promptTokens + answer / 2, capacityTokens);
       dispatcher.ratios().add(model, promptMillis, answerMillis, dispatcher.nanos());
+    }
+  }
+
+  /** What came of a pull: what is reported then says nothing of the engine's own memory. */
+  private void countPull(int cachedTokens) {
+    Choice.Pulled pulled = choice.pulled();
+    EngineState from = source;
+    if (pulled != null && from != null) {
+      int missed = Math.max(0, choice.prediction().cachedTokens() - cachedTokens);
+      long now = dispatcher.nanos();
+      engine.pulled(missed >= pulled.tokens(), now);
+      from.pulled(missed >= pulled.tokens(), now);
+      meters().countSlowTier("missed", Math.min(missed, pulled.tokens()));
     }
   }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param prediction the cached tokens that the engine is expected to report
  * @param blocks the prompt's blocks in the engine's space, null if its tokens are not known
  * @param slowTier what becomes of what only the engine's slower memory holds of it
+ * @param pulled what it gets from another engine; null for nothing
  * @param inFlight requests that the engine had, from dispatch to last byte
  * @param waiting those of them whose prompts were not computed yet
  * @param prefillBacklogMillis the time predicted for these prompts
@@ -32,12 +33,21 @@ public record Choice(
     Prediction prediction,
     @Nullable BlockChain blocks,
     Contender.SlowTier slowTier,
+    @Nullable Pulled pulled,
     int inFlight,
     int waiting,
     double prefillBacklogMillis,
     double prefillMillis,
     List<Explanation.Row> scored,
     @Nullable Choice prefill) {
+
+  /**
+   * What an engine gets from another one's memory.
+   *
+   * @param from that one's name
+   * @param tokens behind what it holds itself
+   */
+  public record Pulled(String from, int tokens) {}
 
   private static final long ROW_BYTES = 250;
   private static final long TERM_BYTES = 40;

@@ -6,13 +6,15 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.LoadedTokens;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.LoadBack;
-import dev.warmpath.router.routing.PrefillCost;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -34,12 +36,14 @@ final class Contender {
     private int tokens;
     private int gpuTokens;
     private int hostTokens;
+    private int handedTokens;
 
     void clear() {
       asked = false;
       tokens = 0;
       gpuTokens = 0;
       hostTokens = 0;
+      handedTokens = 0;
     }
 
     void read(PrefixMatches matches, EngineView view, boolean slowTiers) {
@@ -49,6 +53,7 @@ final class Contender {
       tokens = slowTiers ? tokens : gpuTokens;
       int local = Math.min(tokens, matches.tokens(view.slot(), StorageTier.CPU));
       hostTokens = Math.max(0, local - gpuTokens);
+      handedTokens = slowTiers ? matches.hostTokens(view.slot()) : 0;
     }
   }
 
@@ -59,6 +64,14 @@ final class Contender {
   private int expectedTokens;
   private boolean ejected;
   private SlowTier slowTier = SlowTier.NOTHING;
+  private @Nullable Pull pull;
+
+  /**
+   * What the engine would get from another one.
+   *
+   * @param tokens leading tokens that it need not compute then
+   */
+  record Pull(EngineState from, int tokens) {}
 
   /** What becomes of that part of a prompt which only the engine's slower memory holds. */
   enum SlowTier {
@@ -67,7 +80,9 @@ final class Contender {
     /** It is read back. */
     LOADED,
     /** It is computed again, and the engine told so. */
-    COMPUTED;
+    COMPUTED,
+    /** It is read back, and what lies behind it comes from another engine. */
+    PULLED;
 
     String label() {
       return name().toLowerCase(Locale.ROOT);
@@ -83,11 +98,13 @@ final class Contender {
     expectedTokens = 0;
     ejected = false;
     slowTier = SlowTier.NOTHING;
+    pull = null;
   }
 
   /** Lets go of the request. */
   void release() {
     engine = null;
+    pull = null;
     view = EngineView.UNSEEN;
     chain = null;
   }
@@ -142,19 +159,26 @@ final class Contender {
     return slowTier;
   }
 
+  /** What it gets from another engine if it serves the request alone; null for nothing. */
+  @Nullable Pull pull() {
+    return pull;
+  }
+
   /** Leading tokens that only its slower memory holds. */
   int slowTokens() {
     return match.tokens - match.gpuTokens;
   }
 
-  /** Leading tokens that are read back from its CPU memory. */
-  int loadedHostTokens() {
-    return slowTier == SlowTier.LOADED ? match.hostTokens : 0;
+  /** What it loads, with what it gets from another engine if it does. */
+  LoadedTokens loaded(@Nullable Pull pulled) {
+    if (pulled != null) {
+      return own(pulled.tokens - match.tokens, pulled.from.number());
+    }
+    return slowTier == SlowTier.LOADED ? own(0, 0) : LoadedTokens.NOTHING;
   }
 
-  /** Leading tokens that are read back from its disk. */
-  int loadedDiskTokens() {
-    return slowTier == SlowTier.LOADED ? slowTokens() - match.hostTokens : 0;
+  private LoadedTokens own(int pulledTokens, int from) {
+    return new LoadedTokens(match.hostTokens, slowTokens() - match.hostTokens, pulledTokens, from);
   }
 
   /**
@@ -171,15 +195,7 @@ final class Contender {
       long nowNanos,
       EngineState.SelectionState state) {
     BlockChain known = prompt.readsCache() ? chain : null;
-    engine()
-        .fillCandidate(
-            candidates,
-            known,
-            matchedBlocks(),
-            match.hostTokens,
-            slowTokens() - match.hostTokens,
-            nowNanos,
-            state);
+    engine().fillCandidate(candidates, known, matchedBlocks(), nowNanos, state);
     ejected = state.ejected();
     candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
     OtherLoad others = engine().replica().otherLoad(engine().dpRank());
@@ -195,7 +211,7 @@ final class Contender {
       // is
       // never matched
       if (slowTokens() > 0 && expectedTokens <= match.tokens + blockSize) {
-        readBack(candidates, prompt.lengthTokens(), rule, caps && state.capsLoads(), state);
+        readBack(candidates, prompt.lengthTokens(), rule, caps && state.capsLoads(), nowNanos);
       }
     }
   }
@@ -205,29 +221,89 @@ final class Contender {
    * queue of the engine's loads; to compute it holds up those who wait there, as any prefill does.
    */
   private void readBack(
-      Candidates candidates,
-      int promptTokens,
-      LoadBack rule,
-      boolean caps,
-      EngineState.SelectionState state) {
+      Candidates candidates, int promptTokens, LoadBack rule, boolean caps, long nowNanos) {
     int row = candidates.count() - 1;
     int credit = Math.min(candidates.creditTokens(row), promptTokens);
     int onGpu = Math.max(0, credit - candidates.hostTokens(row) - candidates.diskTokens(row));
-    double loading = state.loadMillis(candidates.prefillBacklogMillis(row));
-    boolean computes = caps && rule == LoadBack.NEVER;
-    if (caps && rule == LoadBack.CHEAPEST) {
-      PrefillCost cost = candidates.cost(row);
-      double more =
-          cost.millis(promptTokens - onGpu, promptTokens)
-              - cost.millis(promptTokens - credit, promptTokens);
-      computes = (1 + OTHERS + candidates.waiting(row)) * more < loading;
-    }
+    double loading = loadMillis(candidates, row, own(0, 0), nowNanos);
+    boolean computes =
+        caps
+            && (rule == LoadBack.NEVER
+                || (rule == LoadBack.CHEAPEST
+                    && prefillMillis(candidates, row, onGpu, promptTokens)
+                        < loading + prefillMillis(candidates, row, credit, promptTokens)));
     slowTier = computes ? SlowTier.COMPUTED : SlowTier.LOADED;
     if (computes) {
       candidates.cached(onGpu, 0, 0);
     } else {
       candidates.loading(loading);
     }
+  }
+
+  private double loadMillis(Candidates candidates, int row, LoadedTokens loaded, long nowNanos) {
+    return engine().loadMillis(loaded, candidates.prefillBacklogMillis(row), nowNanos);
+  }
+
+  /** What it costs, with those who are held up by it, to compute what is not cached. */
+  private static double prefillMillis(
+      Candidates candidates, int row, int cachedTokens, int promptTokens) {
+    double millis = candidates.cost(row).millis(promptTokens - cachedTokens, promptTokens);
+    return (1 + OTHERS + candidates.waiting(row)) * millis;
+  }
+
+  /** Whether others may have what its CPU memory holds of the prompt. */
+  boolean handsOut(long nowNanos) {
+    return match.handedTokens > 0
+        && view.trust() == Trust.EXACT
+        && !ejected
+        && engine().replica().transfer().connector() == KvTransfer.Connector.OFFLOADING
+        && engine().mayBePulled(nowNanos);
+  }
+
+  /** Leading tokens that it may hand out. */
+  int handedTokens() {
+    return match.handedTokens;
+  }
+
+  /**
+   * Decides, for a request that it would serve alone, whether it gets more of the prompt from one
+   * of these than it holds itself. That takes its place in the queue of the engine's loads, and
+   * brings what its own slower memory holds as well.
+   *
+   * @param row where it is filled
+   */
+  void pull(Candidates candidates, int row, List<Contender> from, Prompt prompt, long nowNanos) {
+    BlockChain known = chain;
+    if (known == null || view.trust() != Trust.EXACT || !engine().mayPull(nowNanos)) {
+      return;
+    }
+    int length = prompt.lengthTokens();
+    int held = expectedTokens + known.space().blockSizeTokens(); // the rest may be on its way
+    double least =
+        candidates.loadMillis(row)
+            + prefillMillis(candidates, row, candidates.creditTokens(row), length);
+    for (int i = 0; i < from.size(); i++) {
+      Contender other = from.get(i);
+      int end = other.view.slowTier().reused(match.gpuTokens, other.match.handedTokens);
+      if (end <= held || !isServedBy(other)) {
+        continue;
+      }
+      Pull possible = new Pull(other.engine(), end);
+      double loading = loadMillis(candidates, row, loaded(possible), nowNanos);
+      double millis = loading + prefillMillis(candidates, row, end, length);
+      if (millis < least) {
+        least = millis;
+        pull = possible;
+        candidates.pull(row, end, loading);
+      }
+    }
+  }
+
+  /** Whether the other one's blocks are the same and can come here. */
+  private boolean isServedBy(Contender other) {
+    return other != this
+        && (view.space() == null || chain == other.chain)
+        && engine().replica().transfer().pullsFrom(other.engine().replica().transfer());
   }
 
   /**
@@ -267,8 +343,12 @@ final class Contender {
     return space == null ? 0 : replica.gpuBlocks() / replica.ranks() * space.blockSizeTokens();
   }
 
-  /** What the engine will report for {@code prompt} if it gets it. */
-  Prediction prediction(Prompt prompt) {
+  /**
+   * What the engine will report for {@code prompt} if it gets it.
+   *
+   * @param pulled what it gets from another one
+   */
+  Prediction prediction(Prompt prompt, @Nullable Pull pulled) {
     if (chain == null) {
       return Prediction.none(Prediction.Basis.PROMPT_UNKNOWN);
     }
@@ -279,13 +359,17 @@ final class Contender {
       return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
     }
     return switch (view.trust()) {
-      case EXACT ->
-          new Prediction(
-              slowTier == SlowTier.COMPUTED ? match.gpuTokens : match.tokens,
-              Prediction.Basis.INDEX);
+      case EXACT -> new Prediction(reusedTokens(pulled), Prediction.Basis.INDEX);
       case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
       case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
     };
+  }
+
+  private int reusedTokens(@Nullable Pull pulled) {
+    if (pulled != null) {
+      return pulled.tokens;
+    }
+    return slowTier == SlowTier.COMPUTED ? match.gpuTokens : match.tokens;
   }
 
   boolean isIndexed() {

@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.AnswerModel;
+import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.EngineTable;
@@ -107,6 +108,7 @@ public final class Dispatcher {
   private volatile boolean keepsScores;
   private volatile SplitRule splitRule = SplitRules.CHEAPEST;
   private volatile LoadBack loadBack = LoadBack.CHEAPEST;
+  private volatile boolean pulls;
   private volatile boolean readsBack;
   private volatile double place = RoutingRequest.ALONE;
   private final WaitingRequests waiting;
@@ -172,6 +174,14 @@ public final class Dispatcher {
   /** Decides from the next request on whether engines read back what slower memory holds. */
   public void loadBack(LoadBack other) {
     loadBack = other;
+  }
+
+  /**
+   * Decides from the next request on whether engines get from each other what costs less than to
+   * compute it.
+   */
+  public void pulls(boolean may) {
+    pulls = may;
   }
 
   /**
@@ -353,7 +363,8 @@ public final class Dispatcher {
   private boolean fillCandidates(
       Selection selection, PreparedRequest request, long now, Selection.PassedOver passedOver) {
     boolean any =
-        selection.fillCandidates(request, loadBack, limits.replicaRequests(), now, passedOver);
+        selection.fillCandidates(
+            request, loadBack, pulls, limits.replicaRequests(), now, passedOver);
     if (!readsBack && selection.readsBack()) {
       readsBack = true;
     }
@@ -397,12 +408,11 @@ public final class Dispatcher {
     long turnsTaken = prefill == null ? 1 : 2; // each reservation has a number of its own
     BooleanSupplier stillValid = () -> turns.compareAndSet(turn, turn + turnsTaken);
     if (prefill == null) {
-      Reservation taken =
-          last.reserve(stillValid, last.demand(request, EngineState.Part.WHOLE), turn, now);
+      Reservation taken = last.reserve(stillValid, last.demand(request), turn, now);
       return taken == null ? null : assign(last, request, taken, null);
     }
-    EngineState.Demand computing = prefill.demand(request, EngineState.Part.PROMPT);
-    EngineState.Demand answering = last.demand(request, EngineState.Part.ANSWER);
+    EngineState.Demand computing = prefill.demand(request);
+    EngineState.Demand answering = last.demand(request);
     // both under both locks, in one order for everyone
     boolean isFirst = prefill.engine().number() < last.engine().number();
     Reservation[] inner = new Reservation[1];
@@ -455,22 +465,38 @@ public final class Dispatcher {
       freed();
       throw e;
     }
+    Contender.Pull pull = leg.pull();
     Assignment assignment =
-        new Assignment(this, engine, request.prompt(), choice, reservation, prefill);
+        new Assignment(
+            this,
+            engine,
+            request.prompt(),
+            choice,
+            reservation,
+            pull == null ? null : pull.from(),
+            prefill);
     try {
       long[] note = leg.commit();
       assignment.note(isUsual(leg.policy()) ? note : Policy.NOTHING);
       announceToStream(request, contender, assignment);
       engine.meters().countAssignment(choice.policy(), choice.reason());
-      if (choice.slowTier() != Contender.SlowTier.NOTHING) {
-        engine.meters().countSlowTier(choice.slowTier().label(), contender.slowTokens());
-      }
+      countSlowTier(engine.meters(), choice, contender.slowTokens());
       listeners().forEach(listener -> listener.assigned(request, assignment));
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);
       throw e;
     }
     return assignment;
+  }
+
+  private static void countSlowTier(EngineMeters meters, Choice choice, int ownTokens) {
+    Choice.Pulled pulled = choice.pulled();
+    if (pulled != null) {
+      meters.countSlowTier(Contender.SlowTier.LOADED.label(), ownTokens);
+      meters.countSlowTier(Contender.SlowTier.PULLED.label(), pulled.tokens());
+    } else if (choice.slowTier() != Contender.SlowTier.NOTHING) {
+      meters.countSlowTier(choice.slowTier().label(), ownTokens);
+    }
   }
 
   /** Other routers know the policy of models without their own. */

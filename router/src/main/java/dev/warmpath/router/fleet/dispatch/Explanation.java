@@ -89,6 +89,7 @@ public record Explanation(
    * @param matchedTokens leading tokens that the index shows
    * @param expectedTokens leading tokens that the index shows or that are on their way
    * @param creditTokens what of these the choice counts on
+   * @param pullsFrom the engine that it would get more of the prompt from; null for none
    * @param prediction the cached tokens that it would be expected to report
    * @param requestsInFlight what it has in flight
    * @param queuedTokens prompt tokens that it was given and has not computed
@@ -101,6 +102,7 @@ public record Explanation(
       int matchedTokens,
       int expectedTokens,
       int creditTokens,
+      @Nullable String pullsFrom,
       Prediction prediction,
       int requestsInFlight,
       long queuedTokens,
@@ -191,6 +193,7 @@ public record Explanation(
     static Row row(Selection.Options options, int row, Score score, Prompt prompt) {
       Contender contender = options.row(row);
       Candidates candidates = options.candidates();
+      Contender.Pull pull = options.pull(row);
       return new Row(
           candidates.name(row),
           contender.view(),
@@ -198,7 +201,8 @@ public record Explanation(
           contender.matchedTokens(),
           contender.expectedTokens(),
           candidates.creditTokens(row),
-          contender.prediction(prompt),
+          pull == null ? null : pull.from().name(),
+          contender.prediction(prompt, pull),
           candidates.requests(row),
           candidates.queuedTokens(row),
           score);

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.LoadedTokens;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
@@ -145,21 +146,20 @@ record Plan(@Nullable Leg prefill, Leg last) {
       return candidates().answerMillis(row);
     }
 
-    /**
-     * What the request needs of the engine.
-     *
-     * @param part what of it is done there
-     */
-    EngineState.Demand demand(PreparedRequest prepared, EngineState.Part part) {
+    Contender.@Nullable Pull pull() {
+      return options.pull(row);
+    }
+
+    /** What the request needs of the engine. */
+    EngineState.Demand demand(PreparedRequest prepared) {
+      EngineState.Part part = options.part();
+      boolean isComputed = part != EngineState.Part.ANSWER;
       return new EngineState.Demand(
           prepared.promptTokens(),
-          part == EngineState.Part.ANSWER
-              ? prepared.promptTokens()
-              : candidates().creditTokens(row),
+          isComputed ? candidates().creditTokens(row) : prepared.promptTokens(),
           contender().chain(),
           contender().matchedBlocks(),
-          part == EngineState.Part.ANSWER ? 0 : contender().loadedHostTokens(),
-          part == EngineState.Part.ANSWER ? 0 : contender().loadedDiskTokens(),
+          isComputed ? contender().loaded(pull()) : LoadedTokens.NOTHING,
           prepared.streamed() || part == EngineState.Part.PROMPT, // whose end is seen
           part);
     }
@@ -180,15 +180,27 @@ record Plan(@Nullable Leg prefill, Leg last) {
           rows.name(row),
           policy.name(),
           policy.reason(request, rows, row),
-          prefill == null ? contender().prediction(prompt) : prefill.prediction(),
+          prefill == null ? contender().prediction(prompt, pull()) : prefill.prediction(),
           contender().chain(),
-          prefill == null ? contender().slowTier() : Contender.SlowTier.NOTHING,
+          prefill == null ? slowTier() : Contender.SlowTier.NOTHING,
+          pulled(),
           rows.requests(row),
           rows.waiting(row),
           rows.prefillBacklogMillis(row),
           rows.prefillMillis(request, row),
           keepsScores ? scored(prompt) : List.of(),
           prefill);
+    }
+
+    private Contender.SlowTier slowTier() {
+      return pull() == null ? contender().slowTier() : Contender.SlowTier.PULLED;
+    }
+
+    private Choice.@Nullable Pulled pulled() {
+      Contender.Pull pull = pull();
+      return pull == null
+          ? null
+          : new Choice.Pulled(pull.from().name(), contender().loaded(pull).pulled());
     }
 
     /** Lets the policy remember the choice; returns what those of other routers must remember. */

@@ -21,6 +21,7 @@ import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.PromptBlocks;
 import dev.warmpath.router.routing.RoutingRequest;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -58,8 +59,18 @@ final class Selection {
 
   /** Engines that may do the same for the request, a row each. */
   static final class Options {
+    private final EngineState.Part part;
     private final List<Contender> rows = new ArrayList<>();
     private final Candidates candidates = new Candidates();
+
+    private Options(EngineState.Part part) {
+      this.part = part;
+    }
+
+    /** What they do of it. */
+    EngineState.Part part() {
+      return part;
+    }
 
     Candidates candidates() {
       return candidates;
@@ -68,6 +79,11 @@ final class Selection {
     /** The engine of a candidate. */
     Contender row(int row) {
       return rows.get(row);
+    }
+
+    /** What that one gets from another engine's memory; null for nothing. */
+    Contender.@Nullable Pull pull(int row) {
+      return part == EngineState.Part.WHOLE ? rows.get(row).pull() : null;
     }
 
     boolean isEmpty() {
@@ -107,12 +123,16 @@ final class Selection {
   private static final Set<Cause> RETRIED = EnumSet.of(Cause.DOWN, Cause.STUCK, Cause.ASLEEP);
   private static final int MODELS_UNKNOWN = Replica.UNTRIED + 1;
 
+  /** From one of so many a prompt may be pulled: those that hold the most of it. */
+  private static final int MOST_HOLDERS = 8;
+
   private final List<Contender> pool = new ArrayList<>();
   private int contenders;
-  private final Options alone = new Options();
-  private final Options prefills = new Options();
-  private final Options decodes = new Options();
-  private final Options reached = new Options();
+  private final Options alone = new Options(EngineState.Part.WHOLE);
+  private final Options prefills = new Options(EngineState.Part.PROMPT);
+  private final Options decodes = new Options(EngineState.Part.ANSWER);
+  private final Options reached = new Options(EngineState.Part.ANSWER);
+  private final List<Contender> holders = new ArrayList<>();
   private boolean mayBeSplit;
   private final EngineState.SelectionState state = new EngineState.SelectionState();
   private final PrefixMatches matches = new PrefixMatches();
@@ -265,12 +285,14 @@ final class Selection {
    * are no others, not even full ones: a request had better wait for these.
    *
    * @param rule whether they read back what only slower memory holds
+   * @param pulls whether one may get more of the prompt from another one
    * @param mostRequests a replica with as many in flight gets no more
    * @return whether there is any
    */
   boolean fillCandidates(
       PreparedRequest request,
       LoadBack rule,
+      boolean pulls,
       int mostRequests,
       long nowNanos,
       PassedOver passedOver) {
@@ -299,8 +321,30 @@ final class Selection {
       }
     }
     candidates.truncate(alone.rows.size());
+    if (pulls && rule != LoadBack.NEVER && request.capsLoads() && request.prompt().readsCache()) {
+      pull(request.prompt(), nowNanos);
+    }
     prefills.keep(from -> decodes.rows.stream().anyMatch(to -> isPair(from, to)));
     return !alone.isEmpty() || isSplittable();
+  }
+
+  /** Those that are full hand out what they hold all the same. */
+  private void pull(Prompt prompt, long nowNanos) {
+    holders.clear();
+    for (int i = 0; i < contenders; i++) {
+      if (pool.get(i).handsOut(nowNanos)) {
+        holders.add(pool.get(i));
+      }
+    }
+    if (holders.size() > MOST_HOLDERS) {
+      holders.sort(Comparator.comparingInt(Contender::handedTokens).reversed());
+      holders.subList(MOST_HOLDERS, holders.size()).clear();
+    }
+    if (!holders.isEmpty()) {
+      for (int row = 0; row < alone.rows.size(); row++) {
+        alone.rows.get(row).pull(alone.candidates, row, holders, prompt, nowNanos);
+      }
+    }
   }
 
   private static boolean isOnlyPrefill(Replica replica) {
@@ -445,5 +489,6 @@ final class Selection {
     prefills.clear();
     decodes.clear();
     reached.clear();
+    holders.clear();
   }
 }

@@ -39,11 +39,31 @@ public final class EngineState {
       boolean refusing,
       @Nullable String problem) {}
 
-  /** After so many requests that read back what they should not, it is not told so again. */
-  private static final int MOST_IGNORED_CAPS = 3;
+  /** Whether something that requests ask of an engine comes to pass there. */
+  private static final class Obedience {
+    private static final int MOST_IGNORED = 3;
 
-  /** For so long: another process may be there then. */
-  private static final long CAPS_IGNORED_NANOS = TimeUnit.MINUTES.toNanos(10);
+    /** For so long it is not asked again: another process may be there then. */
+    private static final long REST_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    private boolean isProven;
+    private int ignored;
+    private long sinceNanos = Long.MIN_VALUE;
+
+    boolean isAsked(long nowNanos) {
+      return sinceNanos == Long.MIN_VALUE || nowNanos - sinceNanos > REST_NANOS;
+    }
+
+    void answered(boolean isIgnored, long nowNanos) {
+      isProven |= !isIgnored;
+      ignored = isIgnored ? ignored + 1 : 0;
+      if (ignored >= MOST_IGNORED) {
+        isProven = false;
+        sinceNanos = nowNanos;
+        ignored = 0;
+      }
+    }
+  }
 
   private final Replica replica;
   private final int dpRank;
@@ -54,8 +74,9 @@ public final class EngineState {
   private final PrefillModel prefill = new PrefillModel();
   private final TransferModel transfers = new TransferModel();
   private final LoadQueue loads = new LoadQueue();
-  private int ignoredCaps;
-  private long capsIgnoredNanos = Long.MIN_VALUE;
+  private final Obedience caps = new Obedience();
+  private final Obedience pulls = new Obedience();
+  private int pullsUnderWay;
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
@@ -111,9 +132,6 @@ public final class EngineState {
     private boolean ejected;
     private int expectedBlocks;
     private boolean capsLoads;
-    private double loadMillis;
-    private double loadBacklogMillis;
-    private int loadsWaiting;
 
     /** Whether it should get nothing now if there is another engine. */
     public boolean ejected() {
@@ -129,16 +147,6 @@ public final class EngineState {
     public boolean capsLoads() {
       return capsLoads;
     }
-
-    /**
-     * What it costs beyond the prompts that are computed there anyway to read back what slower
-     * memory holds: its wait, and that of those who come behind it, which are about as many as wait
-     * now.
-     */
-    public double loadMillis(double prefillBacklogMillis) {
-      double own = Math.max(0, loadBacklogMillis + loadMillis - prefillBacklogMillis);
-      return own + loadsWaiting * loadMillis;
-    }
   }
 
   /**
@@ -146,31 +154,52 @@ public final class EngineState {
    *
    * @param chain the prompt's blocks, or null if they do not matter
    * @param heldBlocks how many of them are held
-   * @param hostTokens those of the prompt that only its CPU memory holds
-   * @param diskTokens those that only its disk holds
    * @param state is told the rest
    */
   public synchronized void fillCandidate(
       Candidates candidates,
       @Nullable BlockChain chain,
       int heldBlocks,
-      int hostTokens,
-      int diskTokens,
       long nowNanos,
       SelectionState state) {
     state.ejected = ejection.isEjected(nowNanos);
     state.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
     candidates.add(name, number, prefill.cost(), lastTurn);
     load.addTo(candidates, nowNanos);
-    if (hostTokens + diskTokens > 0) {
-      state.capsLoads =
-          replica.transfer().capsLoads()
-              && (capsIgnoredNanos == Long.MIN_VALUE
-                  || nowNanos - capsIgnoredNanos > CAPS_IGNORED_NANOS);
-      state.loadMillis = loads.millis(hostTokens, diskTokens, nowNanos);
-      state.loadBacklogMillis = loads.backlogMillis(nowNanos);
-      state.loadsWaiting = loads.waiting(nowNanos);
-    }
+    state.capsLoads = replica.transfer().capsLoads() && caps.isAsked(nowNanos);
+  }
+
+  /**
+   * What it costs beyond the prompts that are computed there anyway to load these: their wait, and
+   * that of those who come behind them, which are about as many as wait now.
+   */
+  public synchronized double loadMillis(
+      LoadedTokens loaded, double prefillBacklogMillis, long nowNanos) {
+    double millis = loads.millis(loaded, nowNanos);
+    double own = Math.max(0, loads.backlogMillis(nowNanos) + millis - prefillBacklogMillis);
+    return own + loads.waiting(nowNanos) * millis;
+  }
+
+  /**
+   * Whether what other engines hold may come here: one at a time until one came, for a request
+   * waits long for an engine that cannot be reached.
+   */
+  public synchronized boolean mayPull(long nowNanos) {
+    return pulls.isAsked(nowNanos) && (pulls.isProven || pullsUnderWay == 0);
+  }
+
+  /** Whether what is held here may go to other engines. */
+  public synchronized boolean mayBePulled(long nowNanos) {
+    return pulls.isAsked(nowNanos);
+  }
+
+  /**
+   * A request was answered that should pull from another engine; for both of them.
+   *
+   * @param ignored whether nothing came
+   */
+  public synchronized void pulled(boolean ignored, long nowNanos) {
+    pulls.answered(ignored, nowNanos);
   }
 
   /**
@@ -180,13 +209,8 @@ public final class EngineState {
    * @param ignored whether it did all the same
    */
   public synchronized void capped(Reservation reservation, boolean ignored, long nowNanos) {
-    if (!reservation.alone) {
-      return;
-    }
-    ignoredCaps = ignored ? ignoredCaps + 1 : 0;
-    if (ignoredCaps >= MOST_IGNORED_CAPS) {
-      capsIgnoredNanos = nowNanos;
-      ignoredCaps = 0;
+    if (reservation.alone) {
+      caps.answered(ignored, nowNanos);
     }
   }
 
@@ -211,7 +235,8 @@ public final class EngineState {
             : new EngineLoad.Share(
                 uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
     boolean isAlone = load.requests() == 0;
-    LoadQueue.Load loading = demand.loads() ? load(demand, nowNanos) : null;
+    LoadQueue.Load loading = demand.loaded().count() > 0 ? load(demand, nowNanos) : null;
+    pullsUnderWay += demand.pulls() ? 1 : 0;
     if (loading != null && loading.millis() > share.prefillMicros / 1e3) {
       share = share.unqueued(); // others are computed while it waits
     }
@@ -232,12 +257,7 @@ public final class EngineState {
   }
 
   private LoadQueue.Load load(Demand demand, long nowNanos) {
-    return loads.add(
-        demand.hostTokens(),
-        demand.diskTokens(),
-        demand.streamed(),
-        load.backlogMillis(nowNanos),
-        nowNanos);
+    return loads.add(demand.loaded(), demand.streamed(), load.backlogMillis(nowNanos), nowNanos);
   }
 
   /**
@@ -282,8 +302,7 @@ public final class EngineState {
    * @param creditTokens how many of these are probably cached
    * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    * @param heldBlocks leading blocks that the index shows there
-   * @param hostTokens tokens that are read back from its CPU memory
-   * @param diskTokens tokens that are read back from its disk
+   * @param loaded what it loads
    * @param streamed whether its response will show when the prompt is computed
    * @param part what of it
    */
@@ -292,13 +311,12 @@ public final class EngineState {
       int creditTokens,
       @Nullable BlockChain chain,
       int heldBlocks,
-      int hostTokens,
-      int diskTokens,
+      LoadedTokens loaded,
       boolean streamed,
       Part part) {
 
-    private boolean loads() {
-      return hostTokens + diskTokens > 0;
+    private boolean pulls() {
+      return loaded.pulled() > 0;
     }
   }
 
@@ -384,6 +402,7 @@ public final class EngineState {
     if (reservation.load != null) {
       loads.remove(reservation.load, nowNanos);
     }
+    pullsUnderWay -= reservation.demand != null && reservation.demand.pulls() ? 1 : 0;
     markAnswered(reservation);
     replica.ended(dpRank);
     boolean completed = outcome == Outcome.COMPLETED;

@@ -1,8 +1,8 @@
 package dev.warmpath.router.fleet.engine;
 
 /**
- * What one engine reads back from slower memory, one load after another: those that are not known
- * to be over, and what a load of each tier costs.
+ * What one engine loads from slower memory and from other engines, one load after another: those
+ * that are not known to be over, and what a load from each costs.
  *
  * <p>Confined to its engine's lock.
  */
@@ -26,19 +26,22 @@ final class LoadQueue {
   private final PrefillQueue queue = new PrefillQueue();
   private final Tier host = new Tier();
   private final Tier disk = new Tier();
+  private final Tier others = new Tier();
   private long lastEndNanos = Long.MIN_VALUE;
 
-  /** What loads of one tier cost. */
+  /** What loads of one tier cost; from other engines each its own. */
   private static final class Tier {
+    static final int OWN = 0;
+
     private final TransferModel costs = new TransferModel();
     private boolean isTaught;
     private long usedNanos;
 
-    double millis(int tokens, boolean isTried, long nowNanos) {
+    double millis(int tokens, int from, boolean isTried, long nowNanos) {
       if (tokens == 0) {
         return 0;
       }
-      double learned = costs.cost(0).millis(tokens);
+      double learned = costs.cost(from).millis(tokens);
       double standard = TransferCost.DEFAULT.millis(tokens);
       return standard * Math.pow(learned / standard, isTried ? 1 : kept(nowNanos));
     }
@@ -57,7 +60,7 @@ final class LoadQueue {
 
     void teach(Load load, double millis, long nowNanos) {
       costs.forget(load.kept);
-      costs.observe(0, load.tokens, millis);
+      costs.observe(load.from, load.tokens, millis);
       isTaught = true;
       usedNanos = nowNanos;
     }
@@ -67,14 +70,17 @@ final class LoadQueue {
   static final class Load {
     private final EngineLoad.Share share;
     private final Tier tier;
+    private final int from;
     private final int tokens;
     private final long addedNanos;
     private final boolean shows;
     private final double kept;
 
-    private Load(EngineLoad.Share share, Tier tier, int tokens, long addedNanos, boolean shows) {
+    private Load(
+        EngineLoad.Share share, Tier tier, int from, int tokens, long addedNanos, boolean shows) {
       this.share = share;
       this.tier = tier;
+      this.from = from;
       this.tokens = tokens;
       this.addedNanos = addedNanos;
       this.shows = shows;
@@ -87,11 +93,13 @@ final class LoadQueue {
     }
   }
 
-  /** What it takes to read so many tokens of each tier back. */
-  double millis(int hostTokens, int diskTokens, long nowNanos) {
+  /** What it takes to load these. */
+  double millis(LoadedTokens loaded, long nowNanos) {
     advance(nowNanos);
     boolean isTried = !queue.isEmpty();
-    return host.millis(hostTokens, isTried, nowNanos) + disk.millis(diskTokens, isTried, nowNanos);
+    return host.millis(loaded.host(), Tier.OWN, isTried, nowNanos)
+        + disk.millis(loaded.disk(), Tier.OWN, isTried, nowNanos)
+        + others.millis(loaded.pulled(), loaded.from(), isTried, nowNanos);
   }
 
   /** Loads that are not over. */
@@ -107,30 +115,25 @@ final class LoadQueue {
   }
 
   /**
-   * A request is sent whose prompt is partly read back.
+   * A request is sent whose prompt is partly loaded.
    *
    * @param streamed whether its response will show when its prompt is computed
    * @param prefillBacklogMillis for how long the engine computes other prompts
    */
-  Load add(
-      int hostTokens,
-      int diskTokens,
-      boolean streamed,
-      double prefillBacklogMillis,
-      long nowNanos) {
-    double millis = millis(hostTokens, diskTokens, nowNanos);
+  Load add(LoadedTokens loaded, boolean streamed, double prefillBacklogMillis, long nowNanos) {
+    double millis = millis(loaded, nowNanos);
     boolean isHidden = prefillBacklogMillis > queue.millis(nowNanos) + millis / 2;
     EngineLoad.Share share =
         new EngineLoad.Share(
-            hostTokens + diskTokens, Math.round(1000 * millis), 0, streamed && !isHidden, true);
+            loaded.count(), Math.round(1000 * millis), 0, streamed && !isHidden, true);
     queue.add(share, nowNanos);
-    boolean isDisk = diskTokens > hostTokens;
-    return new Load(
-        share,
-        isDisk ? disk : host,
-        isDisk ? diskTokens : hostTokens,
-        nowNanos,
-        streamed && !isHidden);
+    boolean shows = streamed && !isHidden;
+    if (loaded.pulled() > Math.max(loaded.host(), loaded.disk())) {
+      return new Load(share, others, loaded.from(), loaded.pulled(), nowNanos, shows);
+    }
+    return loaded.disk() > loaded.host()
+        ? new Load(share, disk, Tier.OWN, loaded.disk(), nowNanos, shows)
+        : new Load(share, host, Tier.OWN, loaded.host(), nowNanos, shows);
   }
 
   /**

@@ -149,7 +149,7 @@ class LoadBackTest {
     world.dispatcher.loadBack(LoadBack.NEVER);
     for (int i = 0; i < 5; i++) {
       Assignment told = assign();
-      told.uncapped();
+      told.untold();
       told.usage(TOKENS + 16, TOKENS);
       told.finished(Outcome.CANCELLED);
     }

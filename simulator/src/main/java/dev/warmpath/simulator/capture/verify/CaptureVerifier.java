@@ -211,6 +211,10 @@ public final class CaptureVerifier {
       String unread = request.text("unread");
       return new Prediction(judges, unseen, 0, unread == null ? "no_token_ids" : unread);
     }
+    if (request.body().get("pulled_tokens") != null) {
+      return new Prediction(
+          judges, unseen, 0, "pulled"); // another engine's memory has a part in it
+    }
     String extraKey = request.text("extra_key");
     SglangNamespaces namespaces = engine.rules().namespaces();
     if (extraKey != null && (namespaces == null || !namespaces.shows(keys.loraName()))) {

@@ -1,0 +1,18 @@
+package dev.warmpath.router.fleet.engine;
+
+/**
+ * What of a prompt an engine loads instead of computing it.
+ *
+ * @param host tokens that come from its CPU memory
+ * @param disk tokens that come from its disk
+ * @param pulled tokens that come from another engine
+ * @param from that engine's {@link EngineState#number}; of no matter if nothing comes from one
+ */
+public record LoadedTokens(int host, int disk, int pulled, int from) {
+
+  public static final LoadedTokens NOTHING = new LoadedTokens(0, 0, 0, 0);
+
+  int count() {
+    return host + disk + pulled;
+  }
+}

@@ -1,0 +1,207 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import static dev.warmpath.router.fleet.dispatch.World.prompt;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.router.fleet.KvTransfer;
+import dev.warmpath.router.fleet.KvTransfer.Connector;
+import dev.warmpath.router.fleet.KvTransfer.Role;
+import dev.warmpath.router.fleet.dispatch.Contender.SlowTier;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.routing.LoadBack;
+import dev.warmpath.router.routing.policy.SplitRules;
+import dev.warmpath.tokenizer.PromptResult;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** When an engine gets from another one's memory what it does not hold itself. */
+class PullTest {
+
+  private static final int TOKENS = 8_000;
+  private static final int FULL = 5;
+
+  private final World world = new World("least-requests", FULL);
+  private final PromptResult.Tokens prompt = prompt(TOKENS, 16, 1, 0);
+
+  PullTest() {
+    world.dispatcher.pulls(true);
+    world.dispatcher.splitRule(SplitRules.NEVER);
+  }
+
+  private void add(String name, Connector connector, String group) {
+    world.add(name).transfer(new KvTransfer(Role.BOTH, connector, group, name, 5710, 0, true));
+  }
+
+  /** An owner of the prompt, which is busy, and one that is not. */
+  private void addOwnerAndIdle() {
+    add("r0", Connector.OFFLOADING, "");
+    add("r1", Connector.OFFLOADING, "");
+    for (int family = 1; family <= 6; family++) {
+      world.store("r0", TOKENS / 16, prompt(TOKENS, 16, family, 0), StorageTier.GPU);
+      world.store("r0", TOKENS / 16, prompt(TOKENS, 16, family, 0), StorageTier.CPU);
+    }
+    occupy("r0");
+  }
+
+  /** So that no other request gets there. */
+  private void occupy(String name) {
+    for (int i = 0; i < FULL; i++) {
+      PreparedRequest other = World.request(prompt(0, 16, 9, 900 + i)).only(Set.of(name));
+      assertThat(world.dispatcher.assign(other, Set.of())).isInstanceOf(Assignment.class);
+    }
+  }
+
+  private Assignment assign() {
+    return assign(1);
+  }
+
+  private Assignment assign(int family) {
+    return world.assign(World.request(prompt(TOKENS, 16, family, 0)).capping());
+  }
+
+  private static SlowTier slowTier(Assignment assignment) {
+    return assignment.choice().slowTier();
+  }
+
+  /** A request that comes alone, and reports so many cached tokens. */
+  private Assignment answered(int cachedTokens) {
+    Assignment one = assign();
+    one.usage(TOKENS + 16, cachedTokens);
+    one.finished(Outcome.CANCELLED);
+    return one;
+  }
+
+  @Test
+  void anIdleEngineGetsWhatTheBusyOwnerHolds() {
+    addOwnerAndIdle();
+    Assignment assignment = assign();
+    assertThat(assignment.engine()).isEqualTo("r1");
+    assertThat(slowTier(assignment)).isEqualTo(SlowTier.PULLED);
+    assertThat(Objects.requireNonNull(assignment.source()).name()).isEqualTo("r0");
+    assertThat(assignment.choice().pulled()).isEqualTo(new Choice.Pulled("r0", TOKENS));
+    assertThat(assignment.choice().prediction().cachedTokens()).isEqualTo(TOKENS);
+    assertThat(assignment.capsLoads()).isFalse();
+    assertThat(assignment.uncachedTokens()).isEqualTo(16);
+    assertThat(world.counted(Metric.SLOW_TIER_TOKENS_TOTAL, "r1", "pulled")).isEqualTo(TOKENS);
+    assignment.usage(TOKENS + 16, TOKENS);
+    assertThat(world.counted(Metric.PREDICTIONS_TOTAL, "r1", "exact")).isEqualTo(1);
+    assertThat(world.counted(Metric.SLOW_TIER_TOKENS_TOTAL, "r1", "missed")).isZero();
+    assertThat(world.reuses).as("says nothing of its own memory").isEmpty();
+  }
+
+  @Test
+  void whatOnlyTheGpuHoldsCannotBeHad() {
+    add("r0", Connector.OFFLOADING, "");
+    add("r1", Connector.OFFLOADING, "");
+    world.store("r0", TOKENS / 16, prompt, StorageTier.GPU);
+    world.store("r0", 10, prompt, StorageTier.CPU);
+    occupy("r0");
+    assertThat(assign().choice().pulled()).isEqualTo(new Choice.Pulled("r0", 160));
+  }
+
+  @Test
+  void itsOwnSlowMemoryIsReadOnTheWay() {
+    addOwnerAndIdle();
+    world.store("r1", 20, prompt, StorageTier.GPU);
+    world.store("r1", 100, prompt, StorageTier.CPU);
+    Assignment assignment = assign();
+    assertThat(assignment.choice().pulled()).isEqualTo(new Choice.Pulled("r0", TOKENS - 1_600));
+    assertThat(assignment.choice().prediction().cachedTokens()).isEqualTo(TOKENS);
+    assertThat(world.counted(Metric.SLOW_TIER_TOKENS_TOTAL, "r1", "loaded")).isEqualTo(1_280);
+    assertThat(world.counted(Metric.SLOW_TIER_TOKENS_TOTAL, "r1", "pulled"))
+        .isEqualTo(TOKENS - 1_600);
+  }
+
+  @Test
+  void onlyIfItIsAllowed() {
+    addOwnerAndIdle();
+    world.dispatcher.pulls(false);
+    assertThat(assign(1).source()).isNull();
+    world.dispatcher.pulls(true);
+    world.dispatcher.loadBack(LoadBack.NEVER);
+    assertThat(assign(2).source()).isNull();
+    world.dispatcher.loadBack(LoadBack.ALWAYS);
+    assertThat(assign(3).source()).isNotNull();
+  }
+
+  @Test
+  void whatIsOnItsWayIsNotPulledAgain() {
+    addOwnerAndIdle();
+    assertThat(answered(TOKENS).source()).isNotNull();
+    assertThat(assign().source()).isNotNull();
+    assertThat(assign().source()).isNull();
+  }
+
+  @Test
+  void aSlowLinkIsNotUsedAgain() {
+    addOwnerAndIdle();
+    for (int family = 1; family <= 5; family++) {
+      Assignment one = assign(family);
+      world.pass(60_000);
+      one.firstToken();
+      one.usage(TOKENS + 16, TOKENS);
+      one.finished(Outcome.CANCELLED);
+    }
+    assertThat(assign(6).source()).isNull();
+  }
+
+  @Test
+  void untilOneCameThereIsOneAtATime() {
+    addOwnerAndIdle();
+    Assignment first = assign();
+    assertThat(first.source()).isNotNull();
+    assertThat(assign(2).source()).isNull();
+    first.usage(TOKENS + 16, TOKENS);
+    assertThat(assign(3).source()).isNotNull();
+  }
+
+  @Test
+  void whereNothingComesItIsNotAskedForTenMinutes() {
+    addOwnerAndIdle();
+    for (int i = 0; i < 3; i++) {
+      assertThat(answered(0).source()).isNotNull();
+    }
+    assertThat(world.counted(Metric.SLOW_TIER_TOKENS_TOTAL, "r1", "missed"))
+        .isEqualTo(3.0 * TOKENS);
+    assertThat(world.reuses).isEmpty();
+    assertThat(answered(0).source()).isNull();
+    world.pass(10 * 60_000 + 1);
+    assertThat(answered(TOKENS).source()).isNotNull();
+  }
+
+  @Test
+  void anotherConnectorOrGroupIsNotReached() {
+    add("r0", Connector.OFFLOADING, "");
+    add("r1", Connector.OFFLOADING, "elsewhere");
+    world.store("r0", TOKENS / 16, prompt, StorageTier.CPU);
+    occupy("r0");
+    assertThat(assign().source()).isNull();
+    add("r2", Connector.NIXL, "");
+    Assignment assignment = world.assign(World.request(prompt).capping());
+    assertThat(assignment.engine()).isEqualTo("r2");
+    assertThat(assignment.source()).isNull();
+  }
+
+  @Test
+  void anIndexThatIsDoubtedHandsNothingOut() {
+    addOwnerAndIdle();
+    world.trust("r0", Trust.SUSPECT);
+    assertThat(assign().source()).isNull();
+  }
+
+  @Test
+  void theExplanationNamesIt() {
+    addOwnerAndIdle();
+    Explanation explanation = world.dispatcher.explain(World.request(prompt).capping());
+    assertThat(explanation.engines())
+        .singleElement()
+        .satisfies(row -> {
+          assertThat(row.pullsFrom()).isEqualTo("r0");
+          assertThat(row.prediction().cachedTokens()).isEqualTo(TOKENS);
+        });
+  }
+}
