@@ -80,6 +80,11 @@ public final class SimulatedEngine {
         : 0;
   }
 
+  /** Where the prompt tokens end that host memory holds from {@code fromTokens} on. */
+  public int hostEndTokens(EngineRequest request, int fromTokens) {
+    return cache.hostEndTokens(request, fromTokens, request.promptTokens());
+  }
+
   /** Whether there is nothing to do. */
   public boolean idle() {
     return scheduler.isEmpty();

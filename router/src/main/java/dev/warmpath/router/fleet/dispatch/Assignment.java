@@ -238,7 +238,7 @@ public final class Assignment implements DispatchResult {
       int missed = Math.max(0, choice.prediction().cachedTokens() - cachedTokens);
       long now = dispatcher.nanos();
       engine.pulled(missed >= pulled.tokens(), now);
-      from.pulled(missed >= pulled.tokens(), now);
+      from.handedOut(missed >= pulled.tokens(), now);
       meters().countSlowTier("missed", Math.min(missed, pulled.tokens()));
     }
   }

@@ -76,6 +76,7 @@ public final class EngineState {
   private final LoadQueue loads = new LoadQueue();
   private final Obedience caps = new Obedience();
   private final Obedience pulls = new Obedience();
+  private final Obedience handsOut = new Obedience();
   private int pullsUnderWay;
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
@@ -190,16 +191,21 @@ public final class EngineState {
 
   /** Whether what is held here may go to other engines. */
   public synchronized boolean mayBePulled(long nowNanos) {
-    return pulls.isAsked(nowNanos);
+    return handsOut.isAsked(nowNanos);
   }
 
   /**
-   * A request was answered that should pull from another engine; for both of them.
+   * A request was answered that should pull from another engine.
    *
    * @param ignored whether nothing came
    */
   public synchronized void pulled(boolean ignored, long nowNanos) {
     pulls.answered(ignored, nowNanos);
+  }
+
+  /** The same, where it should be handed out. */
+  public synchronized void handedOut(boolean ignored, long nowNanos) {
+    handsOut.answered(ignored, nowNanos);
   }
 
   /**

@@ -226,6 +226,16 @@ public final class KvCache {
     }
   }
 
+  /**
+   * Where the tokens end that host memory holds from {@code fromTokens} on, short of the last one
+   * of the sequence's {@code tokens}.
+   */
+  public int hostEndTokens(CachedSequence sequence, int fromTokens, int tokens) {
+    int from = fromTokens / blockSizeTokens;
+    int limit = Math.max(from, (tokens - 1) / blockSizeTokens);
+    return findOnHost(sequence, from, limit) * blockSizeTokens;
+  }
+
   /** Where the blocks end that host memory holds from {@code from} on. */
   private int findOnHost(CachedSequence sequence, int from, int limit) {
     if (host == null) {

@@ -113,6 +113,11 @@ public final class EngineDriver implements AutoCloseable {
     return ask(() -> engine.cachedTokens(request));
   }
 
+  /** Where the prompt tokens end that host memory holds from {@code fromTokens} on. */
+  public CompletableFuture<Integer> hostEndTokens(TokenRequest request, int fromTokens) {
+    return ask(() -> engine.hostEndTokens(request, fromTokens));
+  }
+
   /** Empties the cache if nothing is in use. */
   public CompletableFuture<Boolean> resetPrefixCache() {
     return ask(engine::resetPrefixCache);

@@ -56,6 +56,11 @@ public final class TokenEngine {
     return engine.cachedTokens(new HashedRequest(request, blockSizeTokens, hashing));
   }
 
+  /** Where the prompt tokens end that host memory holds from {@code fromTokens} on. */
+  public int hostEndTokens(TokenRequest request, int fromTokens) {
+    return engine.hostEndTokens(new HashedRequest(request, blockSizeTokens, hashing), fromTokens);
+  }
+
   /** Takes the blocks that a request holds after its end; says whether it held any. */
   public boolean free(String requestId) {
     HashedRequest request = held.remove(requestId);

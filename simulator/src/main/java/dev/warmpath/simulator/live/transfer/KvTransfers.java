@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.engine.EngineRequest.Transfer;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
@@ -57,6 +58,7 @@ public final class KvTransfers implements AutoCloseable {
    */
 
   private static final String ROUTE = "/sim/kv";
+  private static final String HOST_ROUTE = "/sim/kv/host";
   private static final String HOST = "127.0.0.1";
   private static final int CONNECTIONS = 10_000;
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -135,6 +137,7 @@ public final class KvTransfers implements AutoCloseable {
       default -> {}
     }
     router.post(ROUTE).handler(this::pulled);
+    router.post(HOST_ROUTE).handler(this::wanted);
   }
 
   /** Others reach it there from now on. */
@@ -163,7 +166,52 @@ public final class KvTransfers implements AutoCloseable {
 
   /** Does what comes before a request is submitted; fails if it must not be. */
   public Future<Start> begin(TransferLeg leg, TokenRequest request) {
-    return leg.isPrefill() ? beginPrefill(leg, request) : beginDecode(leg, request);
+    return switch (leg.kind()) {
+      case PREFILL -> beginPrefill(leg, request);
+      case DECODE -> beginDecode(leg, request);
+      case PULL -> beginPull(leg, request);
+    };
+  }
+
+  /** What does not come is computed. */
+  private Future<Start> beginPull(TransferLeg leg, TokenRequest request) {
+    return Future.fromCompletionStage(driver.cachedTokens(request), vertx.getOrCreateContext())
+        .compose(cached -> ask(leg.from() + HOST_ROUTE, request.id(), wanted(request, cached)))
+        .map(answer -> new Start(new Transfer(answer.tokens, false), -1))
+        .recover(failure -> {
+          failed.increment();
+          return Future.succeededFuture(new Start(Transfer.NONE, -1));
+        });
+  }
+
+  private static ObjectNode wanted(TokenRequest request, int cached) {
+    ObjectNode body = JSON.createObjectNode().put("from", cached);
+    body.put("lora_name", request.keys().loraName()).put("cache_salt", request.keys().cacheSalt());
+    ArrayNode prompt = body.putArray("prompt");
+    for (int token : request.prompt()) {
+      prompt.add(token);
+    }
+    return body;
+  }
+
+  /** Another engine asks for what host memory holds of a prompt, from so many tokens on. */
+  private void wanted(RoutingContext at) {
+    JsonNode asked = read(at);
+    if (asked == null) {
+      return;
+    }
+    int from = asked.path("from").asInt();
+    int[] prompt = JSON.convertValue(asked.path("prompt"), int[].class);
+    PromptKeys keys =
+        new PromptKeys(asked.path("lora_name").textValue(), asked.path("cache_salt").textValue());
+    TokenRequest request = new TokenRequest("", prompt, new int[1], keys, true);
+    Pull pull = new Pull(at.response(), 0);
+    Future.fromCompletionStage(driver.hostEndTokens(request, from), vertx.getOrCreateContext())
+        .onSuccess(end -> {
+          pullsBegun.increment();
+          after(options.millis(end - from) / speed, () -> answer(pull, end > from ? end : 0, 0));
+        })
+        .onFailure(failure -> refuse(pull, "dead"));
   }
 
   private synchronized Future<Start> beginPrefill(TransferLeg leg, TokenRequest request) {
@@ -267,8 +315,11 @@ public final class KvTransfers implements AutoCloseable {
   private Future<Fetched> pull(TransferLeg leg, String requestId, int tokens) {
     ObjectNode body = JSON.createObjectNode().put("key", leg.key()).put("tokens", tokens);
     body.put("engine_id", leg.engineId());
-    RequestOptions to =
-        new RequestOptions().setMethod(HttpMethod.POST).setAbsoluteURI(leg.from() + ROUTE);
+    return ask(leg.from() + ROUTE, requestId, body);
+  }
+
+  private Future<Fetched> ask(String url, String requestId, ObjectNode body) {
+    RequestOptions to = new RequestOptions().setMethod(HttpMethod.POST).setAbsoluteURI(url);
     return client
         .request(to)
         .compose(request -> {
@@ -305,11 +356,8 @@ public final class KvTransfers implements AutoCloseable {
 
   /** A decode asks for blocks. */
   private void pulled(RoutingContext at) {
-    JsonNode asked;
-    try {
-      asked = JSON.readTree(at.body().buffer().getBytes());
-    } catch (IOException e) {
-      at.response().setStatusCode(400).end();
+    JsonNode asked = read(at);
+    if (asked == null) {
       return;
     }
     Pull pull = new Pull(at.response(), asked.path("tokens").asInt());
@@ -318,6 +366,15 @@ public final class KvTransfers implements AutoCloseable {
       refuse(pull, "no engine " + wanted);
     } else {
       meet(asked.path("key").asText(), pull);
+    }
+  }
+
+  private static @Nullable JsonNode read(RoutingContext at) {
+    try {
+      return JSON.readTree(at.body().buffer().getBytes());
+    } catch (IOException e) {
+      at.response().setStatusCode(400).end();
+      return null;
     }
   }
 

@@ -12,27 +12,37 @@ import org.jspecify.annotations.Nullable;
  * What a request asks of this engine besides its answer.
  *
  * @param key by which both engines name what is handed over
- * @param from where a decode fetches; empty for a prefill
+ * @param from where it fetches; empty for a prefill
  * @param engineId whose blocks a decode wants; empty if any will do
  * @param remoteTokens how many a decode is told that there are; 0 if it is not told
  * @param cachedTokens what a decode reports as the prompt's cached tokens; -1 for what it knows
  */
 public record TransferLeg(
-    boolean isPrefill,
-    String key,
-    String from,
-    String engineId,
-    int remoteTokens,
-    int cachedTokens) {
+    Kind kind, String key, String from, String engineId, int remoteTokens, int cachedTokens) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /** What it does beside its answer. */
+  public enum Kind {
+    /** It computes a prompt for another engine. */
+    PREFILL,
+    /** It answers what another engine computes for it. */
+    DECODE,
+    /** It takes what another engine's host memory happens to hold. */
+    PULL
+  }
+
   private static TransferLeg prefill(String key) {
-    return new TransferLeg(true, key, "", "", 0, -1);
+    return new TransferLeg(Kind.PREFILL, key, "", "", 0, -1);
   }
 
   private static TransferLeg decode(String key, String from, String engineId) {
-    return new TransferLeg(false, key, from, engineId, 0, -1);
+    return new TransferLeg(Kind.DECODE, key, from, engineId, 0, -1);
+  }
+
+  /** Whether it computes the prompt for another engine. */
+  public boolean isPrefill() {
+    return kind == Kind.PREFILL;
   }
 
   /**
@@ -77,7 +87,7 @@ public record TransferLeg(
     }
     JsonNode cached = params.path("remote_prefill_cached_tokens");
     return new TransferLeg(
-        false,
+        Kind.DECODE,
         params.path("remote_request_id").asText(),
         url(params.path("remote_host").asText(), params.path("remote_port").asInt()),
         params.path("remote_engine_id").asText(),
@@ -104,13 +114,14 @@ public record TransferLeg(
     if (decoder.hasNonNull("kv_request_id")) {
       return prefill(decoder.path("kv_request_id").asText());
     }
-    JsonNode prefiller = params.path("remote_prefiller");
-    return prefiller.hasNonNull("kv_request_id")
-        ? decode(
-            prefiller.path("kv_request_id").asText(),
-            url(prefiller.path("remote_host").asText(), prefiller.path("remote_port").asInt()),
-            "")
-        : null;
+    TransferLeg decode = offloading(params.path("remote_prefiller"), Kind.DECODE);
+    return decode == null ? offloading(params.path("remote_kv_source"), Kind.PULL) : decode;
+  }
+
+  private static @Nullable TransferLeg offloading(JsonNode other, Kind kind) {
+    String key = other.path("kv_request_id").asText("");
+    String from = url(other.path("remote_host").asText(), other.path("remote_port").asInt());
+    return key.isEmpty() ? null : new TransferLeg(kind, key, from, "", 0, -1);
   }
 
   private static @Nullable TransferLeg sglang(JsonNode body, Role role) {
