@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +22,7 @@ public record DiscoveryConfig(
     @Key @Nullable String service,
     @Key @Nullable String selector,
     @Key @Nullable String portName,
+    @Key @Nullable String pool,
     @Key(standard = "0", max = 65_535) int port,
     @Key(standard = "0", max = 86_400_000) int intervalMs,
     @Key ReplicaTemplate replica) {
@@ -31,7 +31,8 @@ public record DiscoveryConfig(
   public enum Kind {
     FILE(2_000),
     DNS(5_000),
-    KUBERNETES(30_000);
+    KUBERNETES(30_000),
+    INFERENCE_POOL(30_000);
 
     private final int usualIntervalMs;
 
@@ -50,10 +51,13 @@ public record DiscoveryConfig(
     only(kind, Kind.DNS, "host", host);
     only(kind, Kind.DNS, "srv", srv);
     only(kind, Kind.DNS, "server", server);
-    only(kind, Kind.KUBERNETES, "namespace", namespace);
+    check(
+        kind == Kind.KUBERNETES || kind == Kind.INFERENCE_POOL || namespace == null,
+        "'namespace' needs kind kubernetes or inference-pool");
     only(kind, Kind.KUBERNETES, "service", service);
     only(kind, Kind.KUBERNETES, "selector", selector);
     only(kind, Kind.KUBERNETES, "port-name", portName);
+    only(kind, Kind.INFERENCE_POOL, "pool", pool);
     switch (kind) {
       case FILE -> check(file != null, "kind file needs 'file'");
       case DNS -> {
@@ -65,12 +69,16 @@ public record DiscoveryConfig(
         check(service != null || selector != null, "kind kubernetes needs 'service' or 'selector'");
         check(portName == null || port == 0, "'port-name' and 'port' exclude each other");
       }
+      case INFERENCE_POOL -> {
+        check(pool != null, "kind inference-pool needs 'pool'");
+        check(port == 0, "the ports of kind inference-pool are the pool's: no 'port'");
+      }
     }
   }
 
   /** Its name in metrics and logs. */
   public String name() {
-    return source == null ? kind.name().toLowerCase(Locale.ROOT) : source;
+    return source == null ? ConfigKey.choice(kind) : source;
   }
 
   /** Time between two looks, in milliseconds. */
@@ -79,9 +87,7 @@ public record DiscoveryConfig(
   }
 
   private static void only(Kind kind, Kind owner, String key, @Nullable String value) {
-    check(
-        kind == owner || value == null,
-        "'" + key + "' needs kind " + owner.name().toLowerCase(Locale.ROOT));
+    check(kind == owner || value == null, "'" + key + "' needs kind " + ConfigKey.choice(owner));
   }
 
   private static void check(boolean holds, String problem) {

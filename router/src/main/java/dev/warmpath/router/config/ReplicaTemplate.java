@@ -67,6 +67,18 @@ public final class ReplicaTemplate {
    */
   public ReplicaConfig replica(String name, String host, int port, Map<String, String> annotations)
       throws ConfigException {
+    return replica(name, host, port, annotations, 0);
+  }
+
+  /**
+   * The replica of one rank at an address that has several, each with a port of its own.
+   *
+   * @param rank among those of the address: added to {@code first-rank}, and so to the ports of
+   *     events, unless the engine is asked for them
+   */
+  public ReplicaConfig replica(
+      String name, String host, int port, Map<String, String> annotations, int rank)
+      throws ConfigException {
     String origin = address(host, port);
     Map<String, String> address =
         Map.of("name", name, "host", bracketed(host), "port", Integer.toString(port));
@@ -86,7 +98,10 @@ public final class ReplicaTemplate {
         }
       }
     }
-    return replica(replica);
+    ReplicaConfig made = replica(replica);
+    return rank == 0 || made.events() == null || made.asksForEvents()
+        ? made
+        : replica(with(replica, "first-rank", (long) made.firstRank() + rank));
   }
 
   /** The address as refusals call it. */
@@ -108,7 +123,7 @@ public final class ReplicaTemplate {
       case "events-port" -> withPort(replica, "events", host, number(name, text, MAX_PORT));
       case "replay-port" -> withPort(replica, "replay", host, number(name, text, MAX_PORT));
       case "ranks", "first-rank" -> with(replica, key, number(name, text, Integer.MAX_VALUE));
-      case "dialect" -> with(replica, key, text);
+      case "dialect", "role" -> with(replica, key, text);
       case "models" ->
           with(replica, key, Stream.of(text.split(",", -1)).map(String::strip).toList());
       default -> throw new IllegalArgumentException("'" + name + "' is unknown");

@@ -62,9 +62,25 @@ public final class Found {
       String host,
       int port,
       Map<String, String> annotations) {
+    return add(template, name, host, port, annotations, 0);
+  }
+
+  /**
+   * The same for one of several ranks there.
+   *
+   * @param rank as of {@link ReplicaTemplate#replica}
+   */
+  boolean add(
+      ReplicaTemplate template,
+      @Nullable String name,
+      String host,
+      int port,
+      Map<String, String> annotations,
+      int rank) {
     try {
       ReplicaConfig replica =
-          template.replica(name == null ? host.replace(':', '-') : name, host, port, annotations);
+          template.replica(
+              name == null ? host.replace(':', '-') : name, host, port, annotations, rank);
       if (replicas.putIfAbsent(replica.name(), replica) == null) {
         return true;
       }

@@ -1,9 +1,10 @@
 package dev.warmpath.router.members;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
-import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceList;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -13,14 +14,18 @@ import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
 import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
-import io.fabric8.kubernetes.client.dsl.Resource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection to an API server: lists EndpointSlices, and reports changes since the last list.
+ * The connection to an API server: lists objects, and reports changes since the last list.
  * Credentials are those of this process' pod, else of the kubeconfig.
  *
  * <p>Thread-safe.
@@ -32,9 +37,9 @@ final class KubernetesConnection implements AutoCloseable {
 
   private final Supplier<Config> credentials;
   private volatile Runnable wake = () -> {};
-  private volatile Set<String> listedVersions = Set.of();
+  private final Map<String, Set<String>> listedVersions = new ConcurrentHashMap<>();
+  private final Map<String, Watch> watches = new HashMap<>();
   private @Nullable KubernetesClient client;
-  private @Nullable Watch watch;
   private boolean closed;
 
   /**
@@ -76,31 +81,59 @@ final class KubernetesConnection implements AutoCloseable {
         .build();
   }
 
+  /** The given namespace, else the one that the credentials name. */
+  String namespace(@Nullable String given) {
+    return given == null ? Objects.requireNonNullElse(client().getNamespace(), "default") : given;
+  }
+
   /** Lists the EndpointSlices that have the labels, and watches them from there on. */
-  EndpointSliceList slices(String namespace, String labels) {
-    FilterWatchListDeletable<EndpointSlice, EndpointSliceList, Resource<EndpointSlice>> slices =
-        client().discovery().v1().endpointSlices().inNamespace(namespace).withLabelSelector(labels);
-    EndpointSliceList list = slices.list();
-    listedVersions =
+  List<EndpointSlice> slices(String namespace, String labels) {
+    return list(
+        "endpointslices",
+        client()
+            .discovery()
+            .v1()
+            .endpointSlices()
+            .inNamespace(namespace)
+            .withLabelSelector(labels));
+  }
+
+  /**
+   * Lists objects, and watches them from there on.
+   *
+   * @param watch its name: it takes the place of an earlier one of that name
+   */
+  <T extends HasMetadata, L extends KubernetesResourceList<T>> List<T> list(
+      String watch, FilterWatchListDeletable<T, L, ?> objects) {
+    L list = objects.list();
+    listedVersions.put(
+        watch,
         list.getItems().stream()
-            .map(slice -> slice.getMetadata().getResourceVersion())
-            .collect(Collectors.toSet());
+            .map(object -> object.getMetadata().getResourceVersion())
+            .collect(Collectors.toSet()));
     ListOptions from =
         new ListOptionsBuilder()
             .withResourceVersion(list.getMetadata().getResourceVersion())
             .build();
-    watch(slices.watch(from, new Changes()));
-    return list;
+    watch(watch, objects.watch(from, new Changes<>(watch)));
+    return list.getItems();
   }
 
-  private synchronized void watch(Watch next) {
-    Watch before = watch;
-    watch = next;
+  private synchronized void watch(String name, Watch next) {
+    Watch before = watches.put(name, next);
     if (before != null) {
       before.close();
     }
     if (closed) {
       next.close();
+    }
+  }
+
+  /** Ends the watch of that name, if there is one. */
+  synchronized void unwatch(String name) {
+    Watch before = watches.remove(name);
+    if (before != null) {
+      before.close();
     }
   }
 
@@ -110,21 +143,25 @@ final class KubernetesConnection implements AutoCloseable {
     synchronized (this) {
       closed = true;
       open = client;
-      if (watch != null) {
-        watch.close();
-      }
+      watches.values().forEach(Watch::close);
     }
     if (open != null) {
       open.close();
     }
   }
 
-  /** Wakes the source, which lists the slices again. */
-  private final class Changes implements Watcher<EndpointSlice> {
+  /** Wakes the source, which lists the objects again. */
+  private final class Changes<T extends HasMetadata> implements Watcher<T> {
+    private final String name;
+
+    Changes(String name) {
+      this.name = name;
+    }
+
     @Override
-    public void eventReceived(Action action, EndpointSlice slice) {
-      boolean isListed = listedVersions.contains(slice.getMetadata().getResourceVersion());
-      if (action == Action.DELETED || !isListed) {
+    public void eventReceived(Action action, T object) {
+      Set<String> listed = listedVersions.getOrDefault(name, Set.of());
+      if (action == Action.DELETED || !listed.contains(object.getMetadata().getResourceVersion())) {
         wake.run();
       }
     }

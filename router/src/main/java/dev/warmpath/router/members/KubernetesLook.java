@@ -3,8 +3,8 @@ package dev.warmpath.router.members;
 import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaTemplate;
 import dev.warmpath.router.members.ReadyEndpoints.Ready;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectReference;
-import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceList;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -51,9 +51,9 @@ final class KubernetesLook implements Look {
   public Found look() throws IOException {
     try {
       KubernetesClient client = connection.client();
-      String namespace = namespace(client);
-      EndpointSliceList list = connection.slices(namespace, labels());
-      ReadyEndpoints endpoints = ReadyEndpoints.read(list.getItems(), config);
+      String namespace = connection.namespace(config.namespace());
+      ReadyEndpoints endpoints =
+          ReadyEndpoints.read(connection.slices(namespace, labels()), config);
       Found found = new Found();
       endpoints.refused().forEach(found::refuse);
       addReplicas(found, endpoints, client, namespace);
@@ -61,11 +61,6 @@ final class KubernetesLook implements Look {
     } catch (KubernetesClientException e) {
       throw new IOException(why(e), e);
     }
-  }
-
-  private String namespace(KubernetesClient client) {
-    String own = config.namespace() == null ? client.getNamespace() : config.namespace();
-    return own == null ? "default" : own;
   }
 
   private String labels() {
@@ -99,9 +94,14 @@ final class KubernetesLook implements Look {
   private static Map<String, String> read(
       KubernetesClient client, String namespace, ObjectReference reference) {
     var pod = client.pods().inNamespace(namespace).withName(reference.getName()).get();
+    return pod == null ? Map.of() : annotations(pod);
+  }
+
+  /** Those that are for the router, in their order. */
+  static Map<String, String> annotations(HasMetadata object) {
     Map<String, String> own = new TreeMap<>();
-    if (pod != null && pod.getMetadata().getAnnotations() != null) {
-      own.putAll(pod.getMetadata().getAnnotations());
+    if (object.getMetadata().getAnnotations() != null) {
+      own.putAll(object.getMetadata().getAnnotations());
       own.keySet().removeIf(name -> !name.startsWith(ReplicaTemplate.ANNOTATION));
     }
     return own;

@@ -18,6 +18,7 @@ public interface Look extends AutoCloseable {
       case FILE -> new FileLook(Path.of(String.valueOf(source.file())));
       case DNS -> new DnsLook(source);
       case KUBERNETES -> new KubernetesLook(source);
+      case INFERENCE_POOL -> new InferencePoolLook(source);
     };
   }
 

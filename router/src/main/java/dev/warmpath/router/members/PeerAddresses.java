@@ -95,7 +95,7 @@ public final class PeerAddresses implements AutoCloseable {
               ? Objects.requireNonNullElse(own, "default")
               : config.namespace();
       String labels = KubernetesLook.OF_SERVICE + config.service();
-      return connection.slices(namespace, labels).getItems().stream()
+      return connection.slices(namespace, labels).stream()
           .flatMap(PeerAddresses::endpoints)
           .flatMap(endpoint -> Optional.ofNullable(endpoint.getAddresses()).stream())
           .flatMap(List::stream)

@@ -8,8 +8,8 @@
  *                                                       │ ReplicaConfig
  * file        FileLook ──────┐                          ▼
  * DNS         DnsLook ───────┼─ Found ─ ReplicaSource ─ Membership.offer ─ Member ─ Fleet
- * Kubernetes  KubernetesLook ┘                          ▲        ▲
- *                                    engines' ranks and │        │ may it be connected to?
+ * Kubernetes  KubernetesLook ┤                          ▲        ▲
+ *          InferencePoolLook ┘       engines' ranks and │        │ may it be connected to?
  *                                 events (EventSources) ┘        └ ReplicaCheck (HostRules)
  * </pre>
  *

@@ -225,14 +225,15 @@ class ConfigTreeTest {
             replica:
               events: tcp://{host}:5557
           - {kind: kubernetes, service: vllm, port-name: http}
+          - {kind: inference-pool, pool: llm, namespace: prod}
         """)
             .discovery();
     assertThat(sources)
         .extracting(DiscoveryConfig::name)
-        .containsExactly("file", "fleet-b", "kubernetes");
+        .containsExactly("file", "fleet-b", "kubernetes", "inference-pool");
     assertThat(sources)
         .extracting(DiscoveryConfig::interval)
-        .containsExactly(500L, 5_000L, 30_000L);
+        .containsExactly(500L, 5_000L, 30_000L, 30_000L);
     assertThat(sources.get(0).replica()).isEqualTo(ReplicaTemplate.DEFAULT);
     assertThat(sources.get(1).replica()).isNotEqualTo(ReplicaTemplate.DEFAULT);
   }
@@ -251,6 +252,14 @@ class ConfigTreeTest {
             Map.entry(
                 "kind: kubernetes, service: s, port: 1, port-name: p",
                 "'port-name' and 'port' exclude each other"),
+            Map.entry("kind: inference-pool", "kind inference-pool needs 'pool'"),
+            Map.entry("kind: kubernetes, service: s, pool: p", "'pool' needs kind inference-pool"),
+            Map.entry(
+                "kind: inference-pool, pool: p, port: 1",
+                "the ports of kind inference-pool are the pool's: no 'port'"),
+            Map.entry(
+                "kind: dns, srv: s, namespace: n",
+                "'namespace' needs kind kubernetes or inference-pool"),
             Map.entry(
                 "kind: file, file: f, interval-ms: 50", "'interval-ms' must be 0 or at least 100"),
             Map.entry("kind: file, file: f, source: admin", "'source' must be lower-case letters"));

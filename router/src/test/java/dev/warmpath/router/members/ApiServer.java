@@ -2,7 +2,6 @@ package dev.warmpath.router.members;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
-import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -10,22 +9,49 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.ServerWebSocket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * As much of an API server as a source asks: lists and watches EndpointSlices of one namespace, by
- * labels, and gets its pods. What a real one does is shown by {@link KubernetesServerTest}.
+ * As much of an API server as a source asks: lists and watches objects of one namespace, by labels
+ * or name, and gets them. What a real one does is shown by {@link KubernetesServerTest}.
  */
 final class ApiServer implements AutoCloseable {
 
-  private static final String BASE = "/namespaces/test/";
+  private static final String NAMESPACE = "/namespaces/test/";
 
-  private record Event(long version, String json, Map<String, String> labels) {}
+  /**
+   * What happened to an object.
+   *
+   * @param before what it was; null if it was not there
+   * @param after what it is; null if it is not there any more
+   */
+  private record Event(long version, String path, HasMetadata before, HasMetadata after) {}
 
-  private record Watch(ServerWebSocket socket, String selector) {}
+  /** What a list or a watch asks for. */
+  private record Query(String path, String labels, String fields) {
+
+    boolean matches(HasMetadata object) {
+      return object != null
+          && matches(labels, object.getMetadata().getLabels())
+          && matches(fields, Map.of("metadata.name", object.getMetadata().getName()));
+    }
+
+    private static boolean matches(String selector, Map<String, String> values) {
+      Map<String, String> all = values == null ? Map.of() : values;
+      return selector == null
+          || Stream.of(selector.split(","))
+              .allMatch(term -> {
+                String[] words = term.split("!?=", 2);
+                return words[1].equals(all.get(words[0])) != term.contains("!=");
+              });
+    }
+  }
+
+  private record Watch(ServerWebSocket socket, Query query) {}
 
   private final Vertx vertx = Vertx.vertx();
   private final HttpServer server;
@@ -35,6 +61,7 @@ final class ApiServer implements AutoCloseable {
   private long version;
   private int watchesGone;
   private String forbidden = "";
+  private String unserved = "";
   private int lists;
 
   ApiServer() {
@@ -66,28 +93,45 @@ final class ApiServer implements AutoCloseable {
     forbidden = path;
   }
 
+  /** Serves no API group that begins so, as if its CRDs were not installed; empty for none. */
+  synchronized void withoutGroup(String group) {
+    unserved = group;
+  }
+
   synchronized void put(HasMetadata object) {
-    boolean isNew = objects.put(key(object), object) == null;
-    changed(object, isNew ? "ADDED" : "MODIFIED");
+    object.getMetadata().setResourceVersion(String.valueOf(++version));
+    changed(path(object), objects.put(key(object), object), object);
   }
 
   synchronized void delete(HasMetadata object) {
-    objects.remove(key(object));
-    changed(object, "DELETED");
+    version++;
+    changed(path(object), objects.remove(key(object)), null);
+  }
+
+  private static String path(HasMetadata object) {
+    String api = object.getApiVersion();
+    String plural = object.getKind().toLowerCase(Locale.ROOT) + "s";
+    return (api.contains("/") ? "/apis/" : "/api/") + api + NAMESPACE + plural;
   }
 
   private static String key(HasMetadata object) {
-    return (object instanceof EndpointSlice ? "endpointslices/" : "pods/")
-        + object.getMetadata().getName();
+    return path(object) + "/" + object.getMetadata().getName();
   }
 
-  private void changed(HasMetadata object, String type) {
-    object.getMetadata().setResourceVersion(String.valueOf(++version));
-    if (object instanceof EndpointSlice) {
-      String json = event(type, Serialization.asJson(object));
-      Event event = new Event(version, json, object.getMetadata().getLabels());
-      events.add(event);
-      watches.forEach(watch -> send(watch, event));
+  private void changed(String path, HasMetadata before, HasMetadata after) {
+    Event event = new Event(version, path, before, after);
+    events.add(event);
+    watches.forEach(watch -> send(watch, event));
+  }
+
+  /** What does not match any more is deleted to a watch. */
+  private static void send(Watch watch, Event event) {
+    boolean matched = watch.query().matches(event.before());
+    boolean matches = watch.query().matches(event.after());
+    if (event.path().equals(watch.query().path()) && (matched || matches)) {
+      String type = !matches ? "DELETED" : matched ? "MODIFIED" : "ADDED";
+      HasMetadata object = matches ? event.after() : event.before();
+      watch.socket().writeTextMessage(event(type, Serialization.asJson(object)));
     }
   }
 
@@ -95,59 +139,52 @@ final class ApiServer implements AutoCloseable {
     return "{\"type\":\"" + type + "\",\"object\":" + object + "}";
   }
 
-  private static void send(Watch watch, Event event) {
-    if (matches(event.labels(), watch.selector())) {
-      watch.socket().writeTextMessage(event.json());
-    }
-  }
-
-  private static boolean matches(Map<String, String> labels, String selector) {
-    return Stream.of(selector.split(","))
-        .allMatch(term -> {
-          String[] words = term.split("!?=", 2);
-          return words[1].equals(labels.get(words[0])) != term.contains("!=");
-        });
-  }
-
   private synchronized void serve(HttpServerRequest request) {
-    String path = request.path().substring(request.path().indexOf(BASE) + BASE.length());
+    String path = request.path().replaceAll("/+", "/");
+    Query query =
+        new Query(path, request.getParam("labelSelector"), request.getParam("fieldSelector"));
     if (!forbidden.isEmpty() && path.endsWith(forbidden)) {
-      fail(request, 403, "no " + path);
+      fail(request, 403, "no " + path.substring(path.indexOf(NAMESPACE) + NAMESPACE.length()));
     } else if ("true".equals(request.getParam("watch"))) {
-      request.toWebSocket().onSuccess(socket -> watch(socket, request));
-    } else if (path.equals("endpointslices")) {
-      lists++;
-      request.response().end(list(request.getParam("labelSelector")));
+      request.toWebSocket().onSuccess(socket -> watch(socket, request, query));
     } else if (objects.containsKey(path)) {
       request.response().end(Serialization.asJson(objects.get(path)));
-    } else {
+    } else if (!isCollection(path)
+        || (!unserved.isEmpty() && path.startsWith("/apis/" + unserved))) {
       fail(request, 404, "no " + path);
+    } else {
+      lists++;
+      request.response().end(list(query));
     }
   }
 
-  private String list(String selector) {
+  private static boolean isCollection(String path) {
+    return path.lastIndexOf('/') == path.indexOf(NAMESPACE) + NAMESPACE.length() - 1;
+  }
+
+  private String list(Query query) {
     return objects.values().stream()
-        .filter(object -> object instanceof EndpointSlice)
-        .filter(object -> matches(object.getMetadata().getLabels(), selector))
+        .filter(object -> path(object).equals(query.path()))
+        .filter(query::matches)
         .map(Serialization::asJson)
         .collect(
             Collectors.joining(
                 ",",
-                "{\"kind\":\"EndpointSliceList\",\"apiVersion\":\"discovery.k8s.io/v1\","
+                "{\"kind\":\"List\",\"apiVersion\":\"v1\","
                     + "\"metadata\":{\"resourceVersion\":\""
                     + version
                     + "\"},\"items\":[",
                 "]}"));
   }
 
-  private synchronized void watch(ServerWebSocket socket, HttpServerRequest request) {
+  private synchronized void watch(ServerWebSocket socket, HttpServerRequest request, Query query) {
     if (watchesGone > 0) {
       watchesGone--;
       socket.writeTextMessage(event("ERROR", status(410, "too old")));
       return;
     }
     long from = Long.parseLong(request.getParam("resourceVersion"));
-    Watch watch = new Watch(socket, request.getParam("labelSelector"));
+    Watch watch = new Watch(socket, query);
     watches.add(watch);
     socket.closeHandler(closed -> forget(watch));
     events.stream().filter(event -> event.version() > from).forEach(event -> send(watch, event));

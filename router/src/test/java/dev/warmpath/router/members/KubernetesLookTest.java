@@ -3,18 +3,22 @@ package dev.warmpath.router.members;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.rig.Rig;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.vertx.core.net.SocketAddress;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** The scenarios, and those that a real API server cannot be made to do. */
-class KubernetesLookTest extends KubernetesScenarios {
+class KubernetesLookTest extends InferencePoolScenarios {
 
   private final ApiServer server = new ApiServer();
   private final Relay relay =
@@ -37,6 +41,21 @@ class KubernetesLookTest extends KubernetesScenarios {
   @Override
   void delete(HasMetadata object) {
     server.delete(object);
+  }
+
+  @Override
+  void putStatus(Pod pod) {
+    put(pod);
+  }
+
+  @Override
+  void terminate(Pod pod) {
+    put(
+        new PodBuilder(pod)
+            .editMetadata()
+            .withDeletionTimestamp("2026-01-01T00:00:00Z")
+            .endMetadata()
+            .build());
   }
 
   @Override
@@ -103,5 +122,63 @@ class KubernetesLookTest extends KubernetesScenarios {
     untilNames("pod-a");
     server.forbid("");
     untilNames("pod-b");
+  }
+
+  @Test
+  @DisplayName("a pool of the older API group is found where the newer one is not served")
+  void theOlderGroupIsReadWhereTheNewerIsNotServed() {
+    server.withoutGroup("inference.networking.k8s.io");
+    readyPod("pod-a", "10.1.0.1", Map.of());
+    startPool();
+    until(List::isEmpty);
+    put(olderPool(8000, "app", "engines"));
+    untilNames("pod-a");
+    put(olderPool(9000, "app", "engines"));
+    until(replicas -> replicas.get(0).port() == 9000);
+    server.withoutGroup("");
+    put(pool(List.of(8001), "app", "engines"));
+    put(olderPool(9001, "app", "engines"));
+    until(replicas -> replicas.get(0).port() == 8001);
+    delete(pool(List.of(8001), "app", "engines"));
+    until(replicas -> replicas.get(0).port() == 9001);
+  }
+
+  @Test
+  @DisplayName("without the CRD of either group the source says so, and looks on")
+  void aMissingDefinitionIsNamed() {
+    server.withoutGroup("inference.networking");
+    startPool();
+    Rig.until(() -> String.valueOf(source().problem()).contains("CRD is not installed"));
+    server.withoutGroup("");
+    readyPod("pod-a", "10.1.0.1", Map.of());
+    put(pool(List.of(8000), "app", "engines"));
+    untilNames("pod-a");
+  }
+
+  @Test
+  @DisplayName("a pool that makes no sense is named with its field, and the last set stays")
+  void aBadPoolIsNamed() {
+    readyPod("pod-a", "10.1.0.1", Map.of());
+    put(pool(List.of(8000), "app", "engines"));
+    startPool();
+    untilNames("pod-a");
+    Map<GenericKubernetesResource, String> bad =
+        Map.of(
+            pool(List.of(8000, 8000), "app", "engines"),
+            "'spec.targetPorts[1].number' is given twice: 8000",
+            pool(List.of(0), "app", "engines"),
+            "'spec.targetPorts[0].number' must be a port: 0",
+            pool(List.of(), "app", "engines"),
+            "'spec.targetPorts' must hold 1 to 8 ports: []",
+            pool(List.of(8000)),
+            "'spec.selector.matchLabels' must hold 1 to 64 labels: {}");
+    bad.forEach((pool, problem) -> {
+      put(pool);
+      Rig.until(() -> ("InferencePool test/llm: " + problem).equals(source().problem()));
+    });
+    assertThat(source().status().replicas()).isEqualTo(1);
+    put(pool(List.of(8001), "app", "engines"));
+    until(replicas -> replicas.get(0).port() == 8001);
+    Rig.until(() -> source().problem() == null);
   }
 }

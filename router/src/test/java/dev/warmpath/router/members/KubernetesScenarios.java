@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.rig.Rig;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
@@ -18,6 +18,7 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -32,8 +33,8 @@ abstract class KubernetesScenarios {
 
   private static final String SERVICE = "vllm";
   private static final String KEYS = "service: vllm, replica: {events: 'tcp://{host}:5557'}";
-  private static final long DAY = 86_400_000;
-  private static final long SHORT = 2_000;
+  static final long DAY = 86_400_000;
+  static final long SHORT = 2_000;
 
   private final Map<String, String> uids = new HashMap<>();
   private volatile List<ReplicaConfig> found;
@@ -59,14 +60,22 @@ abstract class KubernetesScenarios {
   }
 
   final void start(String keys, long intervalMillis) {
+    start("kubernetes", keys, intervalMillis, KubernetesLook::new);
+  }
+
+  final void start(
+      String kind,
+      String keys,
+      long intervalMillis,
+      BiFunction<DiscoveryConfig, KubernetesConnection, Look> looks) {
     String yaml =
-        "discovery:\n  - {kind: kubernetes, namespace: %s, %s}".formatted(namespace(), keys);
+        "discovery:\n  - {kind: %s, namespace: %s, %s}".formatted(kind, namespace(), keys);
     try {
-      KubernetesLook look =
-          new KubernetesLook(
+      Look look =
+          looks.apply(
               ConfigTree.parse(yaml, "f.yaml").config().discovery().get(0),
               new KubernetesConnection(this::credentials));
-      source = new ReplicaSource("kubernetes", look, intervalMillis, System::nanoTime);
+      source = new ReplicaSource(kind, look, intervalMillis, System::nanoTime);
       source.start(replicas -> found = replicas);
     } catch (ConfigException e) {
       throw new IllegalArgumentException(e);
@@ -97,7 +106,7 @@ abstract class KubernetesScenarios {
     until(replicas -> names(replicas).equals(List.of(names)));
   }
 
-  private static List<String> names(List<ReplicaConfig> replicas) {
+  static List<String> names(List<ReplicaConfig> replicas) {
     return replicas.stream().map(ReplicaConfig::name).toList();
   }
 
@@ -106,22 +115,23 @@ abstract class KubernetesScenarios {
   }
 
   final void pod(String name, Map<String, String> annotations) {
-    Pod pod =
-        new PodBuilder()
-            .withNewMetadata()
-            .withName(name)
-            .withNamespace(namespace())
-            .withAnnotations(annotations)
-            .endMetadata()
-            .withNewSpec()
-            .addToNodeSelector("warmpath.dev/nowhere", "")
-            .addNewContainer()
-            .withName("engine")
-            .withImage("none")
-            .endContainer()
-            .endSpec()
-            .build();
-    uids.put(name, put(pod));
+    uids.put(name, put(podOf(name, annotations).build()));
+  }
+
+  final PodBuilder podOf(String name, Map<String, String> annotations) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace(namespace())
+        .withAnnotations(annotations)
+        .endMetadata()
+        .withNewSpec()
+        .addToNodeSelector("warmpath.dev/nowhere", "")
+        .addNewContainer()
+        .withName("engine")
+        .withImage("none")
+        .endContainer()
+        .endSpec();
   }
 
   final EndpointSliceBuilder slice(String name, EndpointPort... ports) {

@@ -1,13 +1,18 @@
 package dev.warmpath.router.members;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Load;
 import dev.warmpath.router.rig.Rig;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
@@ -19,16 +24,21 @@ import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -39,11 +49,18 @@ import org.junit.jupiter.api.extension.TestWatcher;
  * role that the documentation asks for. {@code .ci/kubernetes} runs it.
  */
 @EnabledIfSystemProperty(named = KubernetesServerTest.KUBECONFIG, matches = ".+")
-class KubernetesServerTest extends KubernetesScenarios {
+class KubernetesServerTest extends InferencePoolScenarios {
 
   static final String KUBECONFIG = "warmpath.kubeconfig";
 
+  /** Whether the definitions of inference pools are created where they are missing. */
+  static final String CREATE_CRDS = "warmpath.kubeconfig.crds";
+
+  private static final String CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
   private static final String ACCOUNT = "warmpath";
+  private static final int ROUNDS = 10;
+  private static final String FINALIZER = "warmpath.dev/check";
 
   @RegisterExtension
   static final TestWatcher PRINTER =
@@ -62,7 +79,7 @@ class KubernetesServerTest extends KubernetesScenarios {
   private Config account;
 
   @BeforeEach
-  void makeNamespace() throws IOException {
+  void makeNamespace(TestInfo test) throws IOException {
     objects
         .resource(
             new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build())
@@ -73,8 +90,77 @@ class KubernetesServerTest extends KubernetesScenarios {
         .resource(
             new ServiceAccountBuilder().withNewMetadata().withName(ACCOUNT).endMetadata().build())
         .create();
-    Role role = documentedRole();
+    bind("warmpath");
+    account =
+        new ConfigBuilder(Config.empty())
+            .withMasterUrl(admin.getMasterUrl())
+            .withTrustCerts(admin.isTrustCerts())
+            .withCaCertData(admin.getCaCertData())
+            .withCaCertFile(admin.getCaCertFile())
+            .withOauthToken(token())
+            .build();
+    Class<?> scenarios = test.getTestMethod().orElseThrow().getDeclaringClass();
+    if (scenarios == InferencePoolScenarios.class) {
+      needDefinitions();
+    }
+  }
+
+  /**
+   * Sees to it that the server has the kinds of the extension, and the account their role. Where
+   * they are missing and may not be created, the test is left out.
+   */
+  private void needDefinitions() {
+    try (InputStream file = getClass().getResourceAsStream("/inference-crds.yaml")) {
+      String all = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+      for (String document : all.split("(?m)^---$")) {
+        GenericKubernetesResource crd =
+            Serialization.unmarshal(document, GenericKubernetesResource.class);
+        String path = CRDS + "/" + crd.getMetadata().getName();
+        if (Boolean.getBoolean(CREATE_CRDS) && objects.raw(path) == null) {
+          objects.raw(CRDS, "POST", crd);
+        }
+        assumeTrue(objects.raw(path) != null, crd.getMetadata().getName() + " is not installed");
+        Rig.until(() -> objects.raw(served(crd)) != null);
+      }
+      bind("warmpath-pool");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String served(GenericKubernetesResource crd) {
+    String plural = crd.get("spec", "names", "plural");
+    String version = crd.get("spec", "versions", 0, "name");
+    return "/apis/%s/%s/%s".formatted(crd.<String>get("spec", "group"), version, plural);
+  }
+
+  @Override
+  void putStatus(Pod pod) {
+    objects.pods().inNamespace(namespace).resource(pod).patchStatus();
+  }
+
+  /** A pod with a finalizer stays until that is gone. */
+  @Override
+  void terminate(Pod pod) {
+    var there = objects.pods().inNamespace(namespace).withName(pod.getMetadata().getName());
+    there.edit(
+        now -> new PodBuilder(now).editMetadata().addToFinalizers(FINALIZER).endMetadata().build());
+    there.delete();
+  }
+
+  private String token() {
+    String path = "/api/v1/namespaces/" + namespace + "/serviceaccounts/" + ACCOUNT + "/token";
+    Map<String, Object> request =
+        Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "TokenRequest", "spec", Map.of());
+    Map<?, ?> answer = Serialization.unmarshal(objects.raw(path, "POST", request), Map.class);
+    return (String) ((Map<?, ?>) answer.get("status")).get("token");
+  }
+
+  /** Gives the account a role of the documentation, and no other one. */
+  private void bind(String name) throws IOException {
+    Role role = documentedRole(name);
     objects.rbac().roles().inNamespace(namespace).resource(role).create();
+    objects.rbac().roleBindings().inNamespace(namespace).delete();
     objects
         .rbac()
         .roleBindings()
@@ -88,29 +174,14 @@ class KubernetesServerTest extends KubernetesScenarios {
                 .withNewRoleRef("rbac.authorization.k8s.io", "Role", role.getMetadata().getName())
                 .build())
         .create();
-    account =
-        new ConfigBuilder(Config.empty())
-            .withMasterUrl(admin.getMasterUrl())
-            .withTrustCerts(admin.isTrustCerts())
-            .withCaCertData(admin.getCaCertData())
-            .withCaCertFile(admin.getCaCertFile())
-            .withOauthToken(token())
-            .build();
   }
 
-  private String token() {
-    String path = "/api/v1/namespaces/" + namespace + "/serviceaccounts/" + ACCOUNT + "/token";
-    Map<String, Object> request =
-        Map.of("apiVersion", "authentication.k8s.io/v1", "kind", "TokenRequest", "spec", Map.of());
-    Map<?, ?> answer = Serialization.unmarshal(objects.raw(path, "POST", request), Map.class);
-    return (String) ((Map<?, ?>) answer.get("status")).get("token");
-  }
-
-  private static Role documentedRole() throws IOException {
+  private static Role documentedRole(String name) throws IOException {
     String page = Files.readString(Path.of("../docs/discovery.md"));
     return Stream.of(page.split("```"))
         .filter(block -> block.contains("kind: Role"))
         .map(block -> Serialization.unmarshal(block.substring("yaml".length()), Role.class))
+        .filter(role -> role.getMetadata().getName().equals(name))
         .findFirst()
         .orElseThrow();
   }
@@ -118,6 +189,16 @@ class KubernetesServerTest extends KubernetesScenarios {
   @AfterEach
   void deleteNamespace() {
     closeSource();
+    objects
+        .pods()
+        .inNamespace(namespace)
+        .resources()
+        .forEach(pod -> {
+          if (pod.get() != null && !pod.get().getMetadata().getFinalizers().isEmpty()) {
+            pod.edit(now ->
+                new PodBuilder(now).editMetadata().withFinalizers(List.of()).endMetadata().build());
+          }
+        });
     objects.namespaces().withName(namespace).delete();
     objects.close();
     relay.close();
@@ -224,5 +305,74 @@ class KubernetesServerTest extends KubernetesScenarios {
             .toList()
             .equals(List.of(names)));
     return (System.nanoTime() - begin) / 1_000_000;
+  }
+
+  @Test
+  @DisplayName("a router's replicas come and go with a pool and its pods, and how soon")
+  void aRouterFollowsThePool() {
+    needDefinitions();
+    System.setProperty("kubeconfig", System.getProperty(KUBECONFIG));
+    Map<String, Object> source =
+        Map.of(
+            "kind",
+            "inference-pool",
+            "namespace",
+            namespace,
+            "pool",
+            "llm",
+            "replica",
+            Map.of("url", "http://127.0.0.1:{port}"));
+    try (Rig rig = new Rig(0, tree -> tree.put("discovery", source, "test"))) {
+      int port = enginePort(rig);
+      int other = enginePort(rig);
+      Pod a = readyPod("pod-a", "10.1.0.1", Map.of());
+      measure("the pool is created", rig, () -> put(poolAt(port)), serves("pod-a", port));
+      for (int i = 0; i < ROUNDS; i++) {
+        int next = i % 2 == 0 ? other : port;
+        measure("the port changed", rig, () -> put(poolAt(next)), serves("pod-a", next));
+        measure("a pod is not ready", rig, () -> setReady(a, false), List::isEmpty);
+        measure("a pod is ready", rig, () -> setReady(a, true), serves("pod-a", next));
+      }
+      measure("a pod is terminating", rig, () -> terminate(a), List::isEmpty);
+      Pod b = readyPod("pod-b", "10.1.0.2", Map.of());
+      Rig.until(() -> served(rig).size() == 1);
+      measure("a pod is deleted", rig, () -> delete(b), List::isEmpty);
+      Runnable create = () -> readyPod("pod-c", "10.1.0.3", Map.of());
+      measure("a pod is created", rig, create, found -> found.size() == 1);
+      measure("the pool is deleted", rig, () -> delete(poolAt(port)), List::isEmpty);
+    } finally {
+      System.clearProperty("kubeconfig");
+    }
+  }
+
+  private int enginePort(Rig rig) {
+    Backend engine = new Backend(rig.vertx());
+    engines.add(engine);
+    return engine.port();
+  }
+
+  private GenericKubernetesResource poolAt(int port) {
+    return pool(List.of(port), "app", "engines");
+  }
+
+  private static Predicate<List<ReplicaConfig>> serves(String name, int port) {
+    return found ->
+        found.size() == 1 && found.get(0).name().equals(name) && found.get(0).port() == port;
+  }
+
+  private static List<ReplicaConfig> served(Rig rig) {
+    return rig.router.fleet().replicas().stream()
+        .filter(replica -> replica.health() == Replica.Health.UP)
+        .flatMap(replica -> rig.router.membership().config(replica).stream())
+        .toList();
+  }
+
+  private static void measure(
+      String what, Rig rig, Runnable change, Predicate<List<ReplicaConfig>> followed) {
+    change.run();
+    long begin = System.nanoTime();
+    Rig.until(() -> followed.test(served(rig)));
+    long millis = (System.nanoTime() - begin) / 1_000_000;
+    System.out.println("pool: " + what + "; followed after " + millis + " ms");
   }
 }
