@@ -18,6 +18,8 @@ import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
+import dev.warmpath.router.picker.PickerMetrics;
+import dev.warmpath.router.picker.PickerVerticle;
 import dev.warmpath.router.proxy.AcceptTransport;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
@@ -75,6 +77,7 @@ public final class RouterProcess implements AutoCloseable {
   private static final long CUT_MILLIS = 1_000;
   private static final int LOOPS_BESIDES_THE_PROXY = 2;
   private static final int ADMIN_CONNECTIONS = 1_024;
+  private static final int PICKER_CONNECTIONS = 4_096;
 
   /** The clients of an address may take back all requests that are served, and as many again. */
   private static final int RESETS_A_REQUEST = 2;
@@ -88,7 +91,9 @@ public final class RouterProcess implements AutoCloseable {
   private final Upstreams upstreams;
   private final Lifecycle lifecycle;
   private final ProxyContext.Admission admission;
+  private final Connections pickerConnections;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
+  private final List<PickerVerticle> pickers = Collections.synchronizedList(new ArrayList<>());
   private final Console console;
   private final @Nullable ClusterProcess cluster;
   private final AdminVerticle admin;
@@ -101,6 +106,7 @@ public final class RouterProcess implements AutoCloseable {
     this.files = new FileWatch(config.files().pollMs());
     Connections connections = connections(environment, () -> running().limits().connections());
     this.adminConnections = connections(environment, () -> ADMIN_CONNECTIONS);
+    this.pickerConnections = connections(environment, () -> PICKER_CONNECTIONS);
     this.vertx = newVertx(connections);
     PortSecurity security = PortSecurity.begin(config, files, vertx, environment.nanoClock());
     warnOfFiles(config);
@@ -287,6 +293,7 @@ public final class RouterProcess implements AutoCloseable {
     if (!lifecycle.awaitQuiet(shutdown.deadlineMs(), Math.min(shutdown.delayMs(), QUIET_MILLIS))) {
       LOG.warn("cutting off {} requests", lifecycle.serving());
       List.copyOf(loops).forEach(ProxyVerticle::cut);
+      List.copyOf(pickers).forEach(PickerVerticle::cut);
       lifecycle.awaitEmpty(CUT_MILLIS);
     }
     release();
@@ -330,13 +337,27 @@ public final class RouterProcess implements AutoCloseable {
     return server.getPort() == at.port() && server.getHost().equals(at.host());
   }
 
+  private boolean hasPicker() {
+    return running().picker().port() > 0;
+  }
+
+  private boolean isPicker(NetServerOptions server) {
+    return hasPicker() && server.getPort() == running().picker().port();
+  }
+
   private Vertx newVertx(Connections connections) {
     VertxOptions options =
-        vertxOptions().setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY);
+        vertxOptions()
+            .setEventLoopPoolSize((hasPicker() ? 2 : 1) * eventLoops() + LOOPS_BESIDES_THE_PROXY);
     return Vertx.builder()
         .with(options)
         .withTransport(
-            new AcceptTransport(server -> isAdmin(server) ? adminConnections : connections))
+            new AcceptTransport(server -> {
+              if (isPicker(server)) {
+                return pickerConnections;
+              }
+              return isAdmin(server) ? adminConnections : connections;
+            }))
         .build();
   }
 
@@ -375,6 +396,14 @@ public final class RouterProcess implements AutoCloseable {
         () -> newLoop(proxy),
         eventLoops(),
         "listen on " + shown(running().listen().host(), running().listen().port()));
+    if (hasPicker()) {
+      PickerMetrics metrics = new PickerMetrics(core.metrics().registry());
+      core.metrics().add(metrics::collect);
+      deploy(
+          () -> newPicker(proxy, metrics),
+          eventLoops(),
+          "picker on port " + running().picker().port());
+    }
     deploy(() -> admin, 1, "admin on " + shown(running().admin().host(), running().admin().port()));
     deploy(() -> newHealthChecker(environment.nanoClock()), 1, "health checks");
   }
@@ -383,6 +412,12 @@ public final class RouterProcess implements AutoCloseable {
     ProxyVerticle loop = new ProxyVerticle(proxy, "loop-" + loops.size());
     loops.add(loop);
     return loop;
+  }
+
+  private PickerVerticle newPicker(ProxyContext proxy, PickerMetrics metrics) {
+    PickerVerticle picker = new PickerVerticle(proxy, core.fleet(), metrics);
+    pickers.add(picker);
+    return picker;
   }
 
   private HealthChecker newHealthChecker(LongSupplier nanoClock) {

@@ -147,6 +147,9 @@ public final class ServeCommand implements WarmpathCommand {
     System.out.printf(
         "  console  %s/admin/ui%n",
         address(config.admin().tls(), config.admin().host(), router.adminPort()));
+    if (config.picker().port() > 0) {
+      System.out.printf("  picker   port %d%n", config.picker().port());
+    }
     System.out.printf("  policy   %s%n", config.policy().name());
     System.out.printf("  replicas %d%n", config.replicas().size());
     System.out.flush();

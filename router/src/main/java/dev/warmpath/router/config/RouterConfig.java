@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RouterConfig(
     Listen listen,
+    Picker picker,
     Admin admin,
     Auth auth,
     @Key(advanced = true) Files files,
@@ -150,6 +151,13 @@ public record RouterConfig(
       return paths.stream().map(PassedPath::of).toList();
     }
   }
+
+  /** Where gateways ask for endpoints. */
+  public record Picker(
+      @Key(standard = "0", max = 65_535) int port,
+      @Key @Nullable String host,
+      @Key(standard = "1", min = 1, max = 16) int endpoints,
+      @Key(standard = "false", advanced = true) boolean conformance) {}
 
   /** Where operators connect. */
   public record Admin(

@@ -55,6 +55,19 @@ public enum Metric {
       "Client connections closed: limit (too many), idle (no request in time), broken (reset by the"
           + " client, left before it was read, or unreadable), resets (too many requests taken back).",
       "reason"),
+  PICKER_STREAMS(Type.GAUGE, "Open streams of gateways that ask for endpoints; a request each."),
+  PICKER_PICKS_TOTAL(
+      Type.COUNTER,
+      "Requests of gateways: picked, refused (answered at once), left (by their clients, before);"
+          + " moved: picked, and answered by another endpoint of the list.",
+      "result"),
+  PICKER_IMMEDIATE_RESPONSES_TOTAL(
+      Type.COUNTER, "Requests of gateways that were answered at once.", "code"),
+  PICKER_PROTOCOL_ERRORS_TOTAL(
+      Type.COUNTER,
+      "Messages of gateways: malformed, unknown_message, piece_after_end (ignored), body_mode (one"
+          + " that cannot be served).",
+      "reason"),
   REJECTED_TOTAL(Type.COUNTER, "Errors answered by the router itself.", "code"),
   RETRIES_TOTAL(Type.COUNTER, "Retries at another replica.", "cause"),
   SPLIT_REQUESTS_TOTAL(

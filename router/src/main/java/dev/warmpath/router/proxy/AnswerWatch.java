@@ -3,6 +3,7 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.trace.RequestTrace;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an engine's answer shows of its request, chunk by chunk: when its prompt was computed, how
@@ -111,6 +112,15 @@ public final class AnswerWatch {
     }
     if (reported.tellsCachedTokens() && comparable) {
       assignment.usage(reported.promptTokens(), reported.cachedTokens());
+    }
+  }
+
+  /** An engine that says when it wants to be asked again is left alone until then. */
+  public static void rest(@Nullable String retryAfter, Assignment assignment) {
+    if (retryAfter != null
+        && retryAfter.length() < 6
+        && retryAfter.chars().allMatch(Character::isDigit)) {
+      assignment.rest(Integer.parseInt(retryAfter));
     }
   }
 

@@ -13,6 +13,7 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +69,10 @@ public record ApiError(int status, String type, String code, String message, int
     };
 
     /** The form that clients of a path expect. */
-    static Form of(Route route) {
+    public static Form of(@Nullable Route route) {
+      if (route == null) {
+        return OPENAI;
+      }
       if (route.isAnthropic()) {
         return ANTHROPIC;
       }
@@ -124,12 +128,12 @@ public record ApiError(int status, String type, String code, String message, int
     return new ApiError(417, "invalid_request_error", "expectation_failed", message);
   }
 
-  static ApiError notFound(String what) {
+  public static ApiError notFound(String what) {
     return new ApiError(404, "invalid_request_error", "not_found", what);
   }
 
   /** For a request that no replica takes. */
-  static ApiError noCandidate(DispatchResult.Cause cause, @Nullable String model) {
+  public static ApiError noCandidate(DispatchResult.Cause cause, @Nullable String model) {
     return switch (cause) {
       case UNKNOWN_MODEL -> model == null ? noReplica(cause) : unknownModel(model);
       case FAILURE -> internal();
@@ -162,7 +166,7 @@ public record ApiError(int status, String type, String code, String message, int
     return new ApiError(404, "invalid_request_error", "response_not_found", message);
   }
 
-  static ApiError methodNotAllowed(String allowed) {
+  public static ApiError methodNotAllowed(String allowed) {
     String message = "This path takes " + allowed + " only.";
     return new ApiError(405, "invalid_request_error", "method_not_allowed", message);
   }
@@ -173,19 +177,19 @@ public record ApiError(int status, String type, String code, String message, int
   }
 
   /** For agents that try a WebSocket first, and post when they get this. */
-  static ApiError postRequired() {
+  public static ApiError postRequired() {
     String message = "This path takes no WebSocket connections; post the request over HTTP.";
     return new ApiError(426, "invalid_request_error", "websocket_unsupported", message);
   }
 
-  static ApiError unauthorized() {
+  public static ApiError unauthorized() {
     String message =
         "A valid API key is needed, as `Authorization: Bearer KEY` or `x-api-key: KEY`.";
     return new ApiError(401, "invalid_request_error", "invalid_api_key", message);
   }
 
   /** The client's key does not do for the request. */
-  static ApiError of(Client.Answer refusal) {
+  public static ApiError of(Client.Answer refusal) {
     String limit = refusal.verdict() == Verdict.TOO_MANY_TOKENS ? "tokens" : "requests";
     if (refusal.verdict() == Verdict.MODEL_FORBIDDEN) {
       String message = "The request names no model that this API key may use.";
@@ -196,7 +200,7 @@ public record ApiError(int status, String type, String code, String message, int
   }
 
   /** For a body in another coding; the answer's header names those that are understood. */
-  static ApiError unsupportedCoding() {
+  public static ApiError unsupportedCoding() {
     String message =
         "Of the header `Content-Encoding` these are understood, one at a time: "
             + ContentCoding.understood();
@@ -209,12 +213,12 @@ public record ApiError(int status, String type, String code, String message, int
     return new ApiError(400, "invalid_request_error", "bad_content_encoding", message);
   }
 
-  static ApiError tooLarge(int limitBytes) {
+  public static ApiError tooLarge(int limitBytes) {
     String message = "The request body is larger than " + limitBytes + " bytes.";
     return new ApiError(413, "invalid_request_error", "body_too_large", message);
   }
 
-  static ApiError bodyTimeout() {
+  public static ApiError bodyTimeout() {
     return new ApiError(408, "invalid_request_error", "body_timeout", "The body did not come.");
   }
 
@@ -228,7 +232,7 @@ public record ApiError(int status, String type, String code, String message, int
   }
 
   /** Too much is going on in the router itself. */
-  static ApiError overloaded(String what) {
+  public static ApiError overloaded(String what) {
     return unavailable("overloaded", "The router is overloaded: " + what + ".");
   }
 
@@ -238,21 +242,21 @@ public record ApiError(int status, String type, String code, String message, int
   }
 
   /** Many bodies come at once. */
-  static ApiError noRoom() {
+  public static ApiError noRoom() {
     return overloaded("bodies of other requests take all the room there is");
   }
 
   /** The Java heap has no room for another request. */
-  static ApiError heapFull() {
+  public static ApiError heapFull() {
     return unavailable("heap_full", "The router is overloaded: its memory is nearly full.");
   }
 
   /** A bug of ours. */
-  static ApiError internal() {
+  public static ApiError internal() {
     return new ApiError(500, "internal_error", "internal_error", "The router failed.");
   }
 
-  static ApiError shuttingDown() {
+  public static ApiError shuttingDown() {
     return unavailable("shutting_down", "The router is shutting down.");
   }
 
@@ -308,15 +312,21 @@ public record ApiError(int status, String type, String code, String message, int
 
   /** Answers a request with it. */
   void send(HttpServerResponse response, Form form) {
-    response.setStatusCode(status).putHeader("content-type", "application/json");
+    response.setStatusCode(status);
+    headers(response::putHeader);
+    response.end(json(form));
+  }
+
+  /** The headers of an answer with it. */
+  public void headers(BiConsumer<String, String> to) {
+    to.accept("content-type", "application/json");
     if (retrySeconds > 0) {
-      response.putHeader("retry-after", Integer.toString(retrySeconds));
+      to.accept("retry-after", Integer.toString(retrySeconds));
     }
     if (status == 401) {
-      response.putHeader("www-authenticate", "Bearer");
+      to.accept("www-authenticate", "Bearer");
     } else if (status == 415) {
-      response.putHeader("accept-encoding", ContentCoding.understood());
+      to.accept("accept-encoding", ContentCoding.understood());
     }
-    response.end(json(form));
   }
 }

@@ -3,7 +3,6 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.upstream.Upstream;
@@ -175,8 +174,7 @@ final class Attempt {
     }
     headers.set(RequestIds.HEADER, requestId);
     if (replica.ranks() > 1) {
-      headers.set(
-          "x-data-parallel-rank", Integer.toString(replica.headerRank(assignment.dpRank())));
+      headers.set(Headers.RANK, Integer.toString(replica.headerRank(assignment.dpRank())));
     }
     return upstream
         .options()
@@ -222,7 +220,7 @@ final class Attempt {
       return;
     }
     if (RETRYABLE.contains(found.statusCode())) {
-      rest(found, assignment);
+      AnswerWatch.rest(found.getHeader("retry-after"), assignment);
       if (isOwnAnswer()) {
         assignment.answered();
       }
@@ -284,14 +282,6 @@ final class Attempt {
     return isReadableStream(found)
         && (exchange.isCommitted() || found.getHeader("content-length") == null)
         && Objects.requireNonNull(watch).scanner().betweenEvents();
-  }
-
-  /** A replica that says when it wants to be asked again is left alone until then. */
-  static void rest(HttpClientResponse found, Assignment assignment) {
-    String seconds = found.getHeader("retry-after");
-    if (seconds != null && seconds.length() < 6 && seconds.chars().allMatch(Character::isDigit)) {
-      assignment.rest(Integer.parseInt(seconds));
-    }
   }
 
   private boolean retry(String cause, Outcome outcome, Exchange.Failure failure) {
@@ -425,22 +415,9 @@ final class Attempt {
       down.setStatusMessage(reason);
     }
     Headers.downwards(from.headers(), down.headers());
-    addOwnHeaders(down);
+    Headers.addOwn(proxy.config().headers(), assignment, down::putHeader);
     if (!from.headers().contains("content-length")) {
       down.setChunked(true);
-    }
-  }
-
-  private void addOwnHeaders(HttpServerResponse down) {
-    if (!proxy.config().headers().replica()) {
-      return;
-    }
-    down.putHeader("x-warmpath-replica", assignment.replica().name());
-    boolean tellsCached = proxy.config().headers().cachedTokens();
-    Prediction prediction = assignment.choice().prediction();
-    if (tellsCached && prediction.predicts()) {
-      String tokens = Integer.toString(prediction.cachedTokens());
-      down.putHeader("x-warmpath-cached-tokens", tokens);
     }
   }
 

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * How a client has coded its body (RFC 9110, 8.4): agents send long conversations as zstd or gzip,
  * which engines do not read. Names come from IANA's registry of HTTP content codings.
  */
-enum ContentCoding {
+public enum ContentCoding {
   IDENTITY {
     @Override
     InputStream decode(InputStream coded) {
@@ -85,7 +85,7 @@ enum ContentCoding {
   abstract InputStream decode(InputStream coded) throws IOException;
 
   /** That of a request with these headers. */
-  static ContentCoding of(MultiMap headers) {
+  public static ContentCoding of(MultiMap headers) {
     if (!headers.contains("content-encoding")) {
       return IDENTITY;
     }

@@ -1,11 +1,15 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.Prediction;
 import io.vertx.core.MultiMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -20,7 +24,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-final class Headers {
+public final class Headers {
+
+  /** Which of a replica's engines a request is for. */
+  public static final String RANK = "x-data-parallel-rank";
 
   private static final int DELETE = 0x7f;
 
@@ -52,7 +59,7 @@ final class Headers {
    */
   private static final Set<String> STEERING =
       Set.of(
-          "x-data-parallel-rank",
+          RANK,
           "x-vllm-priority",
           "x-sglang-received-timing",
           "x-prefiller-host-port",
@@ -70,6 +77,10 @@ final class Headers {
 
   private static final Set<String> CREDENTIALS =
       Set.of("authorization", "x-api-key", "api-key", "cookie");
+
+  /** The others of {@link #NOT_UPWARDS} are the gateway's own. */
+  private static final Set<String> LEFT_OUT_BY_A_GATEWAY =
+      Set.of("accept-encoding", "content-encoding", RoutingHeaders.MAX_RETRIES);
 
   private static final Set<String> NOT_UPWARDS_NOR_CREDENTIALS =
       Stream.concat(NOT_UPWARDS.stream(), CREDENTIALS.stream())
@@ -99,6 +110,35 @@ final class Headers {
         client,
         name -> without.contains(name) || isSteering(name),
         MultiMap.caseInsensitiveMultiMap());
+  }
+
+  /**
+   * Those of a client's headers that a gateway, which passes the others on by itself, has to leave
+   * out.
+   *
+   * @param credentials whether they are for the replica too
+   */
+  public static Set<String> notUpwards(MultiMap client, boolean credentials) {
+    return client.names().stream()
+        .map(name -> name.toLowerCase(Locale.ROOT))
+        .filter(name ->
+            LEFT_OUT_BY_A_GATEWAY.contains(name)
+                || isSteering(name)
+                || (!credentials && CREDENTIALS.contains(name)))
+        .collect(Collectors.toSet());
+  }
+
+  /** Adds what the router says of an answer: who gives it, and how much of its prompt was known. */
+  public static void addOwn(
+      RouterConfig.Headers config, Assignment assignment, BiConsumer<String, String> to) {
+    if (!config.replica()) {
+      return;
+    }
+    to.accept("x-warmpath-replica", assignment.replica().name());
+    Prediction prediction = assignment.choice().prediction();
+    if (config.cachedTokens() && prediction.predicts()) {
+      to.accept("x-warmpath-cached-tokens", Integer.toString(prediction.cachedTokens()));
+    }
   }
 
   /** Adds the headers of a replica's response that the client sees to {@code client}. */

@@ -34,11 +34,20 @@ public final class HealthPage {
     int up = pages.replicasUp();
     String status = status(up);
     response
-        .setStatusCode(status.equals("ok") || status.equals("slow") ? 200 : 503)
+        .setStatusCode(isReady(status) ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
             "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s%s}"
                 .formatted(status, pages.replicas(), up, tokenizers(), seed()));
+  }
+
+  /** Whether requests would be served, for who asks otherwise than over HTTP. */
+  public boolean isReady() {
+    return isReady(status(pages.replicasUp()));
+  }
+
+  private static boolean isReady(String status) {
+    return status.equals("ok") || status.equals("slow");
   }
 
   private String status(int up) {

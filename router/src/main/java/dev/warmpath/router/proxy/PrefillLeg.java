@@ -226,7 +226,7 @@ final class PrefillLeg {
       finish(Outcome.COMPLETED);
       listener.computed(read());
     } else if (status == 408 || status == 429 || status >= 500) {
-      Attempt.rest(Objects.requireNonNull(answer), assignment);
+      AnswerWatch.rest(Objects.requireNonNull(answer).getHeader("retry-after"), assignment);
       end(status == 503 ? Outcome.UNAVAILABLE : status < 500 ? Outcome.REFUSED : Outcome.FAILED);
       listener.failed("status_" + status, Exchange.Failure.REFUSED);
     } else {

@@ -86,13 +86,13 @@ public record ProxyContext(
    *
    * @param own what the router itself shows there, or null
    */
-  boolean passesCredentials(@Nullable String own) {
+  public boolean passesCredentials(@Nullable String own) {
     String passes = config().headers().passCredentials();
     return passes.equals("always")
         || (passes.equals("auto") && own == null && admission.keys() == null);
   }
 
-  HealthPage health() {
+  public HealthPage health() {
     return new HealthPage(pages, admission.lifecycle());
   }
 

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its source of randomness is.
  */
-final class RequestIds {
+public final class RequestIds {
 
-  static final String HEADER = "x-request-id";
+  public static final String HEADER = "x-request-id";
 
   private static final int LONGEST = 128;
 
@@ -20,11 +20,12 @@ final class RequestIds {
 
   private final RandomGenerator random;
 
-  RequestIds(RandomGenerator random) {
+  public RequestIds(RandomGenerator random) {
     this.random = random;
   }
 
-  String accept(@Nullable String given) {
+  /** The given id, or a new one. */
+  public String accept(@Nullable String given) {
     return given != null && isHarmless(given) ? given : fresh();
   }
 

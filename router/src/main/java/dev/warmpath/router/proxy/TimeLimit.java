@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-final class TimeLimit {
+public final class TimeLimit {
 
   /** What comes slower than this does not flow; Apache's least rate of bodies. */
   private static final long LEAST_BYTES_PER_SECOND = 500;
@@ -19,14 +19,14 @@ final class TimeLimit {
   private @Nullable Runnable due;
 
   /** From now on {@code limitMs} may pass, or else {@code due} is to be run; replaces the last. */
-  void start(long limitMs, long nowNanos, Runnable due) {
+  public void start(long limitMs, long nowNanos, Runnable due) {
     this.limitNanos = TimeUnit.MILLISECONDS.toNanos(limitMs);
     this.sinceNanos = nowNanos;
     this.due = due;
   }
 
   /** Something happened: the time begins anew. */
-  void again(long nowNanos) {
+  public void again(long nowNanos) {
     sinceNanos = nowNanos;
   }
 
@@ -34,21 +34,21 @@ final class TimeLimit {
    * So many bytes came: the time begins anew, but bytes that come slower than {@value
    * #LEAST_BYTES_PER_SECOND} a second earn no more time than they take at that rate.
    */
-  void flowed(int bytes, long nowNanos) {
+  public void flowed(int bytes, long nowNanos) {
     long earned = TimeUnit.SECONDS.toNanos(bytes) / LEAST_BYTES_PER_SECOND;
     sinceNanos += Math.min(nowNanos - sinceNanos, earned);
   }
 
-  void stop() {
+  public void stop() {
     due = null;
   }
 
-  boolean isOver(long nowNanos) {
+  public boolean isOver(long nowNanos) {
     return due != null && nowNanos - sinceNanos >= limitNanos;
   }
 
   /** Does what is due, once. */
-  void expire() {
+  public void expire() {
     Runnable action = due;
     due = null;
     if (action != null) {

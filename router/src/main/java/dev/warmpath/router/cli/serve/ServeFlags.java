@@ -40,6 +40,12 @@ public final class ServeFlags implements ConfigLoader {
   private @Nullable Integer port;
 
   @Option(
+      names = "--picker-port",
+      paramLabel = "N",
+      description = "Port for gateways that ask for endpoints (ext_proc); 0 for none (0).")
+  private @Nullable Integer pickerPort;
+
+  @Option(
       names = "--admin-host",
       paramLabel = "ADDRESS",
       description = "Address for admins (127.0.0.1).")
@@ -123,6 +129,7 @@ public final class ServeFlags implements ConfigLoader {
     }
     tree = set(tree, "listen.host", host, "--host");
     tree = set(tree, "listen.port", port, "--port");
+    tree = set(tree, "picker.port", pickerPort, "--picker-port");
     tree = set(tree, "admin.host", adminHost, "--admin-host");
     tree = set(tree, "admin.port", adminPort, "--admin-port");
     tree = set(tree, "policy.name", policy, "--policy");

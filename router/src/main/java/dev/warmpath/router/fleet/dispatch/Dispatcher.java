@@ -515,6 +515,29 @@ public final class Dispatcher {
     }
   }
 
+  /**
+   * Who would get the request now if these replicas could not; null if nobody. Reserves nothing.
+   *
+   * @param excluded names of replicas
+   */
+  public @Nullable Replica next(PreparedRequest request, Set<String> excluded) {
+    Selection selection = selections.get();
+    try {
+      selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
+      selection.match(index, request.prompt());
+      long now = nanos();
+      if (!fillCandidates(selection, request, now, Selection.PassedOver.NONE)
+          || selection.alone().isEmpty()) {
+        return null;
+      }
+      RoutingRequest routed = routed(selection, request, turns.get(), now);
+      int row = policies.of(request.model()).choose(routed, selection.alone().candidates());
+      return selection.alone().row(row).engine().replica();
+    } finally {
+      selection.release();
+    }
+  }
+
   /** Says who would get the request now, and why. Reserves nothing. */
   public Explanation explain(PreparedRequest request) {
     return explain(request, List.of());

@@ -1,0 +1,638 @@
+package dev.warmpath.router.picker;
+
+import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.BUFFERED;
+import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.FULL_DUPLEX_STREAMED;
+import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.NONE;
+import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.STREAMED;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import dev.warmpath.router.auth.Secrets;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.Rig;
+import io.envoyproxy.envoy.config.core.v3.HeaderValueOption.HeaderAppendAction;
+import io.envoyproxy.envoy.service.ext_proc.v3.ImmediateResponse;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
+import io.envoyproxy.envoy.service.ext_proc.v3.StreamedBodyResponse;
+import io.vertx.core.Vertx;
+import java.io.ByteArrayOutputStream;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What gateways send, in every shape, and what they get. */
+class PickerTest {
+
+  private static final String CHAT = "/v1/chat/completions";
+  private static final String BODY = "{\"model\":\"m\",\"messages\":[],\"user\":\"é\"}";
+  private static final String STREAM = "{\"model\":\"m\",\"messages\":[],\"stream\":true}";
+  private static final String USAGE =
+      "\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,"
+          + "\"prompt_tokens_details\":{\"cached_tokens\":4}}";
+  private static final String EVENTS =
+      "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+          + "data: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\n"
+          + "data: {\"choices\":[],"
+          + USAGE
+          + "}\n\ndata: [DONE]\n\n";
+
+  private Rig rig;
+  private Gateway gateway;
+
+  private void start(int replicas, UnaryOperator<ConfigTree> change) throws Exception {
+    start(replicas, change, replicas);
+  }
+
+  private void start(int replicas, UnaryOperator<ConfigTree> change, int up) throws Exception {
+    try (Socket reserved = Rig.reserved()) {
+      int port = reserved.getLocalPort();
+      rig = new Rig(replicas, tree -> change.apply(tree.set("picker.port", port, "test")), up);
+      gateway = new Gateway(rig, port);
+    }
+  }
+
+  private void start(int replicas) throws Exception {
+    start(replicas, tree -> tree);
+  }
+
+  private static UnaryOperator<ConfigTree> set(String key, Object value) {
+    return tree -> tree.set(key, value, "test");
+  }
+
+  @AfterEach
+  void end() {
+    if (gateway != null) {
+      gateway.close();
+      rig.close();
+    }
+  }
+
+  private String endpoint(int replica) {
+    return "127.0.0.1:" + rig.backends.get(replica).port();
+  }
+
+  private double metric(String series) {
+    return rig.metrics().getOrDefault("warmpath_" + series, 0.0);
+  }
+
+  private static StreamedBodyResponse piece(ProcessingResponse answer) {
+    return answer.hasRequestBody()
+        ? answer.getRequestBody().getResponse().getBodyMutation().getStreamedResponse()
+        : answer.getResponseBody().getResponse().getBodyMutation().getStreamedResponse();
+  }
+
+  @Test
+  void requestInPiecesIsPickedAndGivenBackAndItsAnswerRead() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    stream.post(CHAT, "content-type", "application/json", Gateway.DESTINATION, "6.6.6.6:1");
+    int cut = BODY.length() / 2;
+    stream.body(STREAM.substring(0, cut), false).body(STREAM.substring(cut), false);
+    stream.body("", true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(0));
+    ProcessingResponse head = stream.answers.get(0);
+    assertThat(head.getRequestHeaders().getResponse().getClearRouteCache()).isTrue();
+    assertThat(Gateway.mutation(head).getSetHeaders(0).getAppendAction())
+        .isEqualTo(HeaderAppendAction.OVERWRITE_IF_EXISTS_OR_ADD);
+    assertThat(Gateway.mutation(head).getRemoveHeadersList()).isEmpty();
+    assertThat(stream.echo(1)).isEqualTo(STREAM);
+    assertThat(rig.inFlight()).isEqualTo(1);
+
+    int before = stream.answers.size();
+    stream.answerHead(200, "text/event-stream", false);
+    assertThat(Gateway.headers(Gateway.mutation(stream.await(before))))
+        .containsEntry("x-warmpath-replica", "r0");
+    for (int at = 0; at < EVENTS.length(); at += 7) {
+      stream.answer(EVENTS.substring(at, Math.min(EVENTS.length(), at + 7)), false);
+    }
+    stream.answer("", true);
+    Rig.until(() -> piece(stream.answers.get(stream.answers.size() - 1)).getEndOfStream());
+    StringBuilder echoed = new StringBuilder();
+    stream.answers.stream()
+        .filter(ProcessingResponse::hasResponseBody)
+        .forEach(answer -> echoed.append(piece(answer).getBody().toStringUtf8()));
+    assertThat(echoed).hasToString(EVENTS);
+    rig.untilIdle();
+    assertThat(metric("cached_tokens_total{engine=\"r0\",model=\"m\"}")).isEqualTo(4);
+    assertThat(metric("answer_tokens_total{engine=\"r0\",model=\"m\"}")).isEqualTo(2);
+    assertThat(metric("outcomes_total{engine=\"r0\",outcome=\"completed\"}")).isEqualTo(1);
+    stream.end();
+    assertThat(stream.awaitStatus()).isEqualTo("0");
+    Rig.until(() -> metric("picker_streams") == 0);
+    assertThat(metric("picker_picks_total{result=\"picked\"}")).isEqualTo(1);
+  }
+
+  /** A gateway that says nothing of itself, and cuts where it likes. */
+  @Test
+  void largeBodyComesBackInPiecesThatEnvoyTakes() throws Exception {
+    start(1);
+    String large = "{\"model\":\"m\",\"prompt\":\"" + "x".repeat(3_000_000) + "\"}";
+    Gateway.Stream stream = gateway.open();
+    stream.post("/v1/completions");
+    for (int at = 0; at < large.length(); at += 1_064_854) {
+      stream.body(large.substring(at, Math.min(large.length(), at + 1_064_854)), false);
+    }
+    stream.body("", true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(0));
+    assertThat(stream.echo(1)).isEqualTo(large);
+    assertThat(stream.answers.stream().skip(1))
+        .allMatch(answer -> piece(answer).getBody().size() <= 62_000);
+    Rig.until(() -> metric("request_bodies_bytes") == 0);
+    finish(stream);
+  }
+
+  private void finish(Gateway.Stream stream) {
+    stream.answerHead(200, "application/json", false).answer("{" + USAGE + "}", true);
+    rig.untilIdle();
+    stream.reset();
+    Rig.until(() -> metric("picker_streams") == 0);
+    rig.untilIdle();
+  }
+
+  @Test
+  void secondEndIsIgnored() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT).body(BODY, true).body("", true);
+    assertThat(stream.echo(1)).isEqualTo(BODY);
+    finish(stream);
+    assertThat(stream.answers.stream().filter(ProcessingResponse::hasRequestBody)).hasSize(1);
+    assertThat(metric("picker_protocol_errors_total{reason=\"piece_after_end\"}")).isEqualTo(1);
+  }
+
+  @Test
+  void trailersEndABody() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT).body(BODY, false).trailers();
+    assertThat(stream.echo(1)).isEqualTo(BODY);
+    assertThat(piece(stream.answers.get(1)).getEndOfStream()).isFalse();
+    assertThat(stream.await(2).hasRequestTrailers()).isTrue();
+    stream.answerHead(200, "application/json", false).answer("{" + USAGE + "}", false);
+    stream.answerTrailers();
+    rig.untilIdle();
+    Rig.until(() -> stream.answers.get(stream.answers.size() - 1).hasResponseTrailers());
+    assertThat(metric("cached_tokens_total{engine=\"r0\",model=\"m\"}")).isEqualTo(4);
+  }
+
+  @Test
+  void bodyThatEnvoyKeepsIsAnsweredWithThePick() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open().modes(BUFFERED, STREAMED);
+    stream.post(CHAT);
+    assertThat(stream.await(0).hasRequestHeaders()).isTrue();
+    stream.body(BODY, true);
+    assertThat(stream.picked(1)).isEqualTo(endpoint(0));
+    assertThat(stream.answers.get(1).getRequestBody().getResponse().hasBodyMutation()).isFalse();
+    stream.answerHead(200, "application/json", false).answer("{" + USAGE + "}", true);
+    rig.untilIdle();
+    assertThat(stream.await(3).getResponseBody().getResponse().hasBodyMutation()).isFalse();
+    assertThat(metric("cached_tokens_total{engine=\"r0\",model=\"m\"}")).isEqualTo(4);
+  }
+
+  @Test
+  void pickByTheHeadAlone() throws Exception {
+    start(1);
+    Gateway.Stream models = gateway.open();
+    models.head("GET", "/v1/models?limit=1", true);
+    assertThat(models.picked(0)).isEqualTo(endpoint(0));
+    models.answerHead(200, "application/json", true);
+    rig.untilIdle();
+    Gateway.Stream chat = gateway.open().modes(NONE, NONE);
+    chat.post(CHAT);
+    assertThat(chat.picked(0)).isEqualTo(endpoint(0));
+    chat.answerHead(200, "application/json", false);
+    chat.await(1);
+    chat.end();
+    rig.untilIdle();
+    assertThat(metric("outcomes_total{engine=\"r0\",outcome=\"completed\"}")).isEqualTo(2);
+  }
+
+  @Test
+  void loadIsGivenBackOnceHoweverACallEnds() throws Exception {
+    start(1);
+    Gateway.Stream inBody = gateway.open();
+    inBody.post(CHAT).body("{", false);
+    Rig.until(() -> rig.router.serving() == 1);
+    inBody.reset();
+    rig.untilIdle();
+    Gateway.Stream beforeAnswer = gateway.open();
+    beforeAnswer.post(CHAT).body(BODY, true);
+    beforeAnswer.picked(0);
+    beforeAnswer.reset();
+    rig.untilIdle();
+    Gateway.Stream inAnswer = gateway.open();
+    inAnswer.post(CHAT).body(STREAM, true);
+    inAnswer.picked(0);
+    inAnswer.answerHead(200, "text/event-stream", false).answer("data: {\"a\"", false);
+    inAnswer.await(3);
+    inAnswer.end();
+    rig.untilIdle();
+    Gateway.Stream failing = gateway.open();
+    failing.post(CHAT).body(BODY, true);
+    failing.picked(0);
+    failing.answerHead(500, "text/plain", false).answer("no", true);
+    rig.untilIdle();
+    failing.answerTrailers().end();
+    Rig.until(() -> metric("picker_streams") == 0);
+    rig.untilIdle();
+    Map<String, Double> metrics = rig.metrics();
+    assertThat(metrics)
+        .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"cancelled\"}", 2.0)
+        .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"failed\"}", 1.0)
+        .containsEntry("warmpath_picker_picks_total{result=\"left\"}", 1.0)
+        .containsEntry("warmpath_replica_requests{replica=\"r0\"}", 0.0)
+        .containsEntry("warmpath_request_bodies_bytes", 0.0);
+  }
+
+  private ImmediateResponse refusal(Gateway.Stream stream, int index) {
+    ProcessingResponse answer = stream.await(index);
+    assertThat(answer.hasImmediateResponse()).describedAs("%s", answer).isTrue();
+    assertThat(stream.awaitStatus()).isEqualTo("0");
+    return answer.getImmediateResponse();
+  }
+
+  private void refused(Gateway.Stream stream, int status, String code, String reason) {
+    ImmediateResponse refusal = refusal(stream, 0);
+    assertThat(refusal.getStatus().getCodeValue()).isEqualTo(status);
+    assertThat(refusal.getBody().toStringUtf8()).contains("\"code\":\"" + code + "\"");
+    Map<String, String> headers = Gateway.headers(refusal.getHeaders());
+    assertThat(headers).containsEntry("content-type", "application/json");
+    assertThat(headers.get("x-llm-d-request-dropped-reason")).isEqualTo(reason);
+  }
+
+  @Test
+  void onlyEndpointsOfTheHintArePicked() throws Exception {
+    start(3);
+    String space = "envoy.lb.subset_hint";
+    String key = "x-gateway-destination-endpoint-subset";
+    for (int i = 0; i < 4; i++) {
+      Gateway.Stream stream = gateway.open();
+      stream.metadata(space, key, Gateway.list("9.9.9.9:1", endpoint(1)));
+      stream.post(CHAT).body(BODY, true);
+      assertThat(stream.picked(0)).isEqualTo(endpoint(1));
+      stream.reset();
+    }
+    Gateway.Stream text = gateway.open();
+    text.metadata(space, key, Gateway.text(endpoint(2) + ", 9.9.9.9"));
+    text.post(CHAT).body(BODY, true);
+    assertThat(text.picked(0)).isEqualTo(endpoint(2));
+    text.reset();
+    List<String> picked = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      Gateway.Stream all = gateway.open();
+      all.metadata(space, key, Gateway.list("127.0.0.1"));
+      all.post(CHAT).body(BODY, true);
+      picked.add(all.picked(0));
+      all.reset();
+    }
+    assertThat(picked).containsExactlyInAnyOrder(endpoint(0), endpoint(1), endpoint(2));
+    Gateway.Stream none = gateway.open();
+    none.metadata(space, key, Gateway.list()).post(CHAT);
+    refused(none, 503, "no_replica", "rejected-no-endpoints");
+    Gateway.Stream other = gateway.open();
+    other.metadata(space, key, Gateway.list("9.9.9.9:80")).post(CHAT);
+    refused(other, 503, "no_replica", "rejected-no-endpoints");
+    rig.untilIdle();
+  }
+
+  @Test
+  void whatTheProxyWouldRefuseIsRefused() throws Exception {
+    start(1, set("limits.body-bytes", 1000));
+    Gateway.Stream model = gateway.open();
+    model.post(CHAT).body("{\"model\":\"other\"}", true);
+    refused(model, 404, "model_not_found", null);
+    Gateway.Stream path = gateway.open();
+    path.post("/collective_rpc");
+    refused(path, 404, "not_found", null);
+    Gateway.Stream method = gateway.open();
+    method.head("GET", CHAT, true);
+    refused(method, 405, "method_not_allowed", null);
+    Gateway.Stream large = gateway.open();
+    large.post(CHAT).body("x".repeat(1001), false);
+    refused(large, 413, "body_too_large", null);
+    rig.untilIdle();
+    assertThat(metric("rejected_total{code=\"body_too_large\"}")).isEqualTo(1);
+    assertThat(metric("picker_immediate_responses_total{code=\"not_found\"}")).isEqualTo(1);
+    assertThat(metric("request_bodies_bytes")).isZero();
+  }
+
+  @Test
+  void fullFleetShedsAndQueues() throws Exception {
+    start(
+        1,
+        tree ->
+            tree.set("limits.replica-requests", 1, "test")
+                .set("queue.requests", 1, "test")
+                .set("queue.timeout-ms", 60_000, "test"));
+    Gateway.Stream first = gateway.open();
+    first.post(CHAT).body(BODY, true);
+    first.picked(0);
+    Gateway.Stream second = gateway.open();
+    second.post(CHAT).body(BODY, true);
+    Rig.until(() -> rig.router.dispatcher().queued() == 1);
+    Gateway.Stream third = gateway.open();
+    third.post(CHAT).body(BODY, true);
+    refused(third, 429, "overloaded", "rejected-saturated");
+    assertThat(second.answers).isEmpty();
+    first.answerHead(200, "application/json", true);
+    assertThat(second.picked(0)).isEqualTo(endpoint(0));
+    Gateway.Stream fourth = gateway.open();
+    fourth.post(CHAT).body(BODY, true);
+    Rig.until(() -> rig.router.dispatcher().queued() == 1);
+    fourth.reset();
+    Rig.until(() -> rig.router.dispatcher().queued() == 0);
+    second.reset();
+    rig.untilIdle();
+  }
+
+  @Test
+  void requestThatWaitedTooLongIsShed() throws Exception {
+    start(
+        1,
+        tree -> tree.set("limits.replica-requests", 1, "test").set("queue.timeout-ms", 1, "test"));
+    Gateway.Stream first = gateway.open();
+    first.post(CHAT).body(BODY, true);
+    first.picked(0);
+    Gateway.Stream second = gateway.open();
+    second.post(CHAT).body(BODY, true);
+    refused(second, 429, "queue_timeout", "rejected-ttl-expired");
+    first.reset();
+    rig.untilIdle();
+  }
+
+  @Test
+  void othersOfTheListAreNamedAndWhoServedIsAccounted() throws Exception {
+    start(3, set("picker.endpoints", 2));
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT).body(BODY, true);
+    String[] list = stream.picked(0).split(",", -1);
+    assertThat(list).hasSize(2).doesNotHaveDuplicates();
+    stream.echo(1);
+    stream.metadata("envoy.lb", "x-gateway-destination-endpoint-served", Gateway.text(list[1]));
+    stream.answerHead(200, "application/json", false);
+    ProcessingResponse head = stream.await(2);
+    String served = Gateway.headers(Gateway.mutation(head)).get("x-warmpath-replica");
+    assertThat(endpoint(Integer.parseInt(served.substring(1)))).isEqualTo(list[1]);
+    assertThat(rig.inFlight()).isEqualTo(1);
+    stream.answer("{" + USAGE + "}", true);
+    rig.untilIdle();
+    assertThat(metric("outcomes_total{engine=\"" + served + "\",outcome=\"completed\"}"))
+        .isEqualTo(1);
+    assertThat(metric("picker_picks_total{result=\"moved\"}")).isEqualTo(1);
+  }
+
+  @Test
+  void headersThatSteerEnginesAreTheRoutersAlone() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open();
+    stream.post(
+        CHAT, "x-data-parallel-rank", "1", "accept-encoding", "gzip", "x-prefiller-host-port", "a");
+    stream.body(BODY, true);
+    stream.picked(0);
+    assertThat(Gateway.mutation(stream.answers.get(0)).getRemoveHeadersList())
+        .containsExactlyInAnyOrder(
+            "x-data-parallel-rank", "accept-encoding", "x-prefiller-host-port");
+    finish(stream);
+  }
+
+  @Test
+  void whatIsNoExtProcEndsTheCallAlone() throws Exception {
+    start(1);
+    Gateway.Stream mode = gateway.open().modes(STREAMED, STREAMED);
+    mode.post(CHAT);
+    assertThat(mode.awaitStatus()).isEqualTo("9");
+    Gateway.Stream noMessage = gateway.open();
+    noMessage.raw(new byte[] {18, 9, 9});
+    assertThat(noMessage.awaitStatus()).isEqualTo("3");
+    Gateway.Stream twice = gateway.open();
+    twice.post(CHAT).post(CHAT);
+    assertThat(twice.awaitStatus()).isEqualTo("3");
+    Gateway.Stream unknown = gateway.open("/other.Service/Method");
+    unknown.end();
+    assertThat(unknown.awaitStatus()).isEqualTo("12");
+    Gateway.Stream good = gateway.open();
+    good.post(CHAT).body(BODY, true);
+    good.picked(0);
+    finish(good);
+    assertThat(metric("picker_protocol_errors_total{reason=\"malformed\"}")).isEqualTo(2);
+    assertThat(metric("picker_protocol_errors_total{reason=\"body_mode\"}")).isEqualTo(1);
+  }
+
+  @Test
+  void conformanceHooksNeedTheirKey() throws Exception {
+    start(2, set("picker.conformance", true));
+    for (int i = 0; i < 3; i++) {
+      Gateway.Stream stream = gateway.open();
+      stream.post(CHAT, "test-epp-endpoint-selection", endpoint(1)).body(BODY, true);
+      assertThat(stream.picked(0)).isEqualTo(endpoint(1));
+      stream.echo(1);
+      stream.metadata(
+          "envoy.lb", "x-gateway-destination-endpoint-served", Gateway.text("1.2.3.4:5"));
+      stream.answerHead(200, "application/json", true);
+      assertThat(Gateway.headers(Gateway.mutation(stream.await(2))))
+          .containsEntry("x-conformance-test-served-endpoint", "1.2.3.4:5");
+      stream.end();
+    }
+    rig.untilIdle();
+  }
+
+  @Test
+  void healthIsTold() throws Exception {
+    start(1);
+    Gateway.Stream ready = gateway.open("/grpc.health.v1.Health/Check");
+    ready.raw(new Wire.Writer().text(1, "readiness").written()).end();
+    assertThat(ready.awaitStatus()).isEqualTo("0");
+    assertThat(ready.messages).containsExactly(new byte[] {8, 1});
+    Gateway.Stream unknown = gateway.open("/grpc.health.v1.Health/Check");
+    unknown.raw(new Wire.Writer().text(1, "other").written()).end();
+    assertThat(unknown.awaitStatus()).isEqualTo("5");
+    Gateway.Stream watch = gateway.open("/grpc.health.v1.Health/Watch");
+    watch.raw(new Wire.Writer().text(1, ExtProc.SERVICE).written());
+    Rig.until(() -> watch.messages.size() == 1);
+    rig.backends.get(0).health = 500;
+    Rig.until(() -> watch.messages.size() == 2);
+    assertThat(watch.messages).containsExactly(new byte[] {8, 1}, new byte[] {8, 2});
+    Gateway.Stream live = gateway.open("/grpc.health.v1.Health/Check");
+    live.raw(new Wire.Writer().text(1, "liveness").written()).end();
+    assertThat(live.awaitStatus()).isEqualTo("0");
+    assertThat(live.messages).containsExactly(new byte[] {8, 1});
+  }
+
+  @Test
+  void thousandStreamsAtOnceLoseNothing() throws Exception {
+    start(4);
+    List<Gateway.Stream> streams = new ArrayList<>();
+    for (int i = 0; i < 1000; i++) {
+      Gateway.Stream stream = gateway.open();
+      stream.post(CHAT).body(STREAM, true);
+      streams.add(stream);
+    }
+    for (Gateway.Stream stream : streams) {
+      stream.echo(1);
+      stream.answerHead(200, "text/event-stream", false);
+      for (int piece = 0; piece < 20; piece++) {
+        stream.answer("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", false);
+      }
+      stream.answer("data: [DONE]\n\n", true);
+    }
+    for (Gateway.Stream stream : streams) {
+      stream.await(23);
+      assertThat(piece(stream.answers.get(23)).getEndOfStream()).isTrue();
+      stream.reset();
+    }
+    rig.untilIdle();
+    Rig.until(() -> metric("picker_streams") == 0);
+    assertThat(
+            rig.metrics().entrySet().stream()
+                .filter(series -> series.getKey().contains("outcome=\"completed\""))
+                .mapToDouble(Map.Entry::getValue)
+                .sum())
+        .isEqualTo(1000);
+  }
+
+  /** It checks that as many bytes come back as the head has announced. */
+  @Test
+  void agentgatewaySendsTheEndBehindTheBody() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "content-length", Integer.toString(BODY.getBytes(UTF_8).length));
+    stream.body(BODY, false).body("", true);
+    assertThat(stream.echo(1)).isEqualTo(BODY);
+    stream.answerHead(200, "application/json", false);
+    stream.answer("{" + USAGE + "}", false).answer("", true);
+    rig.untilIdle();
+    List<ProcessingResponse> bodies =
+        stream.answers.stream().filter(a -> a.hasRequestBody() || a.hasResponseBody()).toList();
+    Rig.until(() -> piece(stream.answers.get(stream.answers.size() - 1)).getEndOfStream());
+    assertThat(bodies)
+        .allMatch(answer ->
+            (answer.hasRequestBody()
+                    ? answer.getRequestBody().getResponse()
+                    : answer.getResponseBody().getResponse())
+                .getBodyMutation()
+                .hasStreamedResponse());
+  }
+
+  @Test
+  void compressedBodyGoesOnDecoded() throws Exception {
+    start(1);
+    ByteArrayOutputStream coded = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(coded)) {
+      gzip.write(BODY.getBytes(UTF_8));
+    }
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "content-encoding", "gzip");
+    stream.body(ByteString.copyFrom(coded.toByteArray()), true);
+    stream.picked(0);
+    assertThat(Gateway.mutation(stream.answers.get(0)).getRemoveHeadersList())
+        .containsExactly("content-encoding");
+    assertThat(stream.echo(1)).isEqualTo(BODY);
+    Gateway.Stream kept = gateway.open().modes(BUFFERED, BUFFERED);
+    kept.post(CHAT, "content-encoding", "gzip");
+    kept.body(ByteString.copyFrom(coded.toByteArray()), true);
+    kept.picked(1);
+    assertThat(kept.answers.get(1).getRequestBody().getResponse().getBodyMutation().getBody())
+        .isEqualTo(ByteString.copyFromUtf8(BODY));
+    stream.reset();
+    kept.reset();
+    rig.untilIdle();
+  }
+
+  @Test
+  void keysAreNeededAsAtTheProxy(@TempDir Path folder) throws Exception {
+    Path keys = folder.resolve("keys.yaml");
+    Files.writeString(keys, "keys:\n  - {name: a, sha256: [" + Secrets.hash("right") + "]}\n");
+    start(1, set("auth.keys-file", keys.toString()));
+    Gateway.Stream none = gateway.open();
+    none.post(CHAT);
+    refused(none, 401, "invalid_api_key", null);
+    Gateway.Stream wrong = gateway.open();
+    wrong.post(CHAT, "authorization", "Bearer wrong");
+    refused(wrong, 401, "invalid_api_key", null);
+    Gateway.Stream right = gateway.open();
+    right.post(CHAT, "authorization", "Bearer right").body(BODY, true);
+    right.picked(0);
+    assertThat(Gateway.mutation(right.answers.get(0)).getRemoveHeadersList())
+        .containsExactly("authorization");
+    right.reset();
+    rig.untilIdle();
+  }
+
+  /** Ranks are chosen by a header, and names are looked up. */
+  @Test
+  void rankIsNamedBesideTheEndpointOfAHost() throws Exception {
+    Vertx vertx = Vertx.vertx();
+    try (Backend ranked = new Backend(vertx)) {
+      Map<String, Object> replica =
+          Map.of(
+              "name",
+              "n",
+              "url",
+              "http://localhost:" + ranked.port(),
+              "ranks",
+              2L,
+              "models",
+              List.of("m"));
+      start(0, tree -> tree.put("replicas", replica, "test").set("picker.endpoints", 3, "test"), 1);
+      List<String> ranks = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        Gateway.Stream stream = gateway.open();
+        stream.post(CHAT).body(BODY, true);
+        assertThat(stream.picked(0)).isEqualTo("127.0.0.1:" + ranked.port());
+        ranks.add(
+            Gateway.headers(Gateway.mutation(stream.answers.get(0))).get("x-data-parallel-rank"));
+      }
+      assertThat(ranks).containsExactlyInAnyOrder("0", "1");
+    } finally {
+      end();
+      gateway = null;
+      vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
+  }
+
+  @Test
+  void leavingPickerEndsWhatItHasBegun() throws Exception {
+    start(1, set("shutdown.deadline-ms", 60_000));
+    Gateway.Stream begun = gateway.open();
+    begun.post(CHAT).body(BODY, true);
+    begun.picked(0);
+    Gateway.Stream watch = gateway.open("/grpc.health.v1.Health/Watch");
+    watch.raw(new Wire.Writer().text(1, "readiness").written());
+    Rig.until(() -> watch.messages.size() == 1);
+    Thread leaving = new Thread(rig.router::close);
+    leaving.start();
+    Rig.until(() -> watch.messages.size() == 2);
+    assertThat(watch.messages.get(1)).containsExactly(8, 2);
+    ImmediateResponse[] late = new ImmediateResponse[1];
+    Rig.until(() -> {
+      try {
+        Gateway.Stream stream = gateway.open();
+        stream.head("GET", "/v1/models", true);
+        ProcessingResponse answer = stream.await(0);
+        late[0] = answer.hasImmediateResponse() ? answer.getImmediateResponse() : null;
+        stream.reset();
+        return late[0] != null;
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    });
+    assertThat(late[0].getStatus().getCodeValue()).isEqualTo(503);
+    assertThat(Gateway.headers(late[0].getHeaders()))
+        .containsEntry("x-llm-d-request-dropped-reason", "rejected-shutting-down");
+    assertThat(leaving.isAlive()).isTrue();
+    begun.answerHead(200, "application/json", false).answer("{" + USAGE + "}", true);
+    Rig.until(() -> begun.answers.stream().anyMatch(ProcessingResponse::hasResponseBody));
+    leaving.join();
+  }
+}
