@@ -20,6 +20,7 @@ import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.picker.PickerMetrics;
 import dev.warmpath.router.picker.PickerVerticle;
+import dev.warmpath.router.pool.PoolMetrics;
 import dev.warmpath.router.proxy.AcceptTransport;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
@@ -389,7 +390,7 @@ public final class RouterProcess implements AutoCloseable {
             environment.random(),
             environment.nanoClock(),
             admission,
-            new RequestLogs(core.recording().decisions(), core.recording().accessLog(), console),
+            new RequestLogs(core.recording().decisions(), core.recording().accessLog(), recent()),
             core.recording().tracing(),
             new Routes(running().listen().passedPaths()));
     deploy(
@@ -406,6 +407,20 @@ public final class RouterProcess implements AutoCloseable {
     }
     deploy(() -> admin, 1, "admin on " + shown(running().admin().host(), running().admin().port()));
     deploy(() -> newHealthChecker(environment.nanoClock()), 1, "health checks");
+  }
+
+  /** Who else is told of each decision. */
+  private RequestLogs.Recent recent() {
+    String pool = running().admin().poolMetrics();
+    if (pool == null) {
+      return console;
+    }
+    PoolMetrics metrics =
+        new PoolMetrics(pool, core.fleet(), core.dispatcher()::queued, core.metrics().foreign());
+    return (decision, request) -> {
+      console.add(decision, request);
+      metrics.ended(decision);
+    };
   }
 
   private ProxyVerticle newLoop(ProxyContext proxy) {

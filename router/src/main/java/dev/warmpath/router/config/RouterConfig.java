@@ -165,6 +165,7 @@ public record RouterConfig(
       @Key(standard = "8081", max = 65_535) int port,
       @Key @Nullable String keyFile,
       @Key(standard = "false") boolean openMetrics,
+      @Key(advanced = true) @Nullable String poolMetrics,
       @Key(standard = "1000", max = 100_000) int decisionsKept,
       @Key(standard = "0", max = 4096, advanced = true) int decisionsMb,
       @Key(standard = "false") boolean showPrompts,

@@ -11,6 +11,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -65,6 +66,11 @@ public final class Metrics implements AutoCloseable {
   /** Where rooms keep their counters and timers. */
   public MeterRegistry registry() {
     return registry;
+  }
+
+  /** Where metrics are kept whose names others have given. */
+  public PrometheusRegistry foreign() {
+    return registry.getPrometheusRegistry();
   }
 
   /** {@link Metric#PREDICTION_ERROR_TOKENS}, by engine. */

@@ -40,7 +40,8 @@ class ConfigTreeTest {
             new RouterConfig.Listen(
                 "127.0.0.1", 8080, 0, false, false, List.of(), List.of(), none));
     assertThat(config.admin())
-        .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, 1000, 0, false, none));
+        .isEqualTo(
+            new RouterConfig.Admin("127.0.0.1", 8081, null, false, null, 1000, 0, false, none));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
     assertThat(config.ingest().options(MemoryBudget.of(config, 64L << 30)))
