@@ -32,10 +32,10 @@ public final class Fleet {
     return transfers;
   }
 
-  /** One of them is for something else from now on. */
-  public void transfer(Replica replica, KvTransfer is) {
+  /** One of them says that it is for this from now on. */
+  public void told(Replica replica, KvTransfer is) {
     synchronized (changes) {
-      replica.transfer(is);
+      replica.told(is);
       transfers = replicas.stream().anyMatch(each -> each.transfer().decodes());
     }
   }

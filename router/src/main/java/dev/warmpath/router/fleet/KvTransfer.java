@@ -63,14 +63,18 @@ public record KvTransfer(
   }
 
   /**
-   * The same as an SGLang engine describes itself in {@code /model_info}: it knows better, and may
-   * be given another role while it runs.
+   * What it is for where it was configured like this, and an SGLang engine describes itself in
+   * {@code /model_info}: it knows better, and may be given another role while it runs. With the
+   * connector of another kind it stays as it was configured.
    *
-   * @param mode its {@code disaggregation_mode}; one that is not known changes nothing
+   * @param mode its {@code disaggregation_mode}; empty if it does not tell
    * @param bootstrapPort its {@code disaggregation_bootstrap_port}, used if no other was
    *     configured; 0 if it does not tell
    */
   public KvTransfer told(String mode, int bootstrapPort) {
+    if (connector != Connector.NONE && connector != Connector.SGLANG) {
+      return this;
+    }
     int toldPort = port == BOOTSTRAP_PORT && bootstrapPort > 0 ? bootstrapPort : port;
     return switch (mode) {
       case "prefill" -> sglang(Role.PREFILL, toldPort);

@@ -88,6 +88,7 @@ public final class Replica {
   private final AtomicReferenceArray<OtherLoad> otherLoads;
   private final AtomicReferenceArray<ReportedLoad> reportedLoads;
   private volatile double weight = 1;
+  private volatile KvTransfer configuredTransfer = KvTransfer.NONE;
   private volatile KvTransfer transfer = KvTransfer.NONE;
   private volatile double receivedTokens = Double.NaN;
   private volatile double expiredTransfers = Double.NaN;
@@ -161,7 +162,19 @@ public final class Replica {
     return transfer;
   }
 
+  /** What it was configured for, if it does not say otherwise itself. */
+  public KvTransfer configuredTransfer() {
+    return configuredTransfer;
+  }
+
+  /** It is configured for this. */
   public void transfer(KvTransfer is) {
+    configuredTransfer = is;
+    transfer = is;
+  }
+
+  /** It says that it is for this; see {@link Fleet#told}. */
+  void told(KvTransfer is) {
     transfer = is;
   }
 

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.Ejection.Circuit;
 import dev.warmpath.router.fleet.engine.EngineReport;
@@ -68,7 +69,6 @@ public final class FleetWatch {
     replicas.forEach(replica -> byName.put(replica.name(), replica));
     log.only(Kind.REPLICA, byName.keySet());
     log.only(Kind.LIST, byName.keySet());
-    log.only(Kind.PAIR, byName.keySet());
     replicas.forEach(replica -> replica(replica, now));
     engines(now);
     streams(byName, now);
@@ -115,15 +115,20 @@ public final class FleetWatch {
 
   /** What is unpaired is so until all have told their models, which takes a moment. */
   private void pairs(Set<Replica> unpaired, long now) {
+    Set<String> names = new HashSet<>();
     for (Replica replica : sources.fleet().replicas()) {
-      report(
-          Kind.PAIR,
-          replica.name(),
-          unpaired.contains(replica)
-              ? "no replica of its model has its kv-connector, kv-group and block size"
-              : null,
-          now);
+      if (replica.transfer().role() != KvTransfer.Role.BOTH) {
+        names.add(replica.name());
+        report(
+            Kind.PAIR,
+            replica.name(),
+            unpaired.contains(replica)
+                ? "no replica of its model has its kv-connector, kv-group and block size"
+                : null,
+            now);
+      }
     }
+    log.only(Kind.PAIR, names);
   }
 
   private void streams(Map<String, Replica> byName, long now) {

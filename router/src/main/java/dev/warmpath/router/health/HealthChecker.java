@@ -205,14 +205,16 @@ public final class HealthChecker extends VerticleBase {
   private void role(Replica replica, Buffer modelInfo) {
     KvTransfer known = replica.transfer();
     ModelInfo info = ModelInfo.read(modelInfo.toString());
-    KvTransfer told = known.told(info.disaggregationMode(), info.bootstrapPort());
-    if (!told.equals(known)) {
+    KvTransfer told =
+        replica.configuredTransfer().told(info.disaggregationMode(), info.bootstrapPort());
+    boolean tells = !info.disaggregationMode().isEmpty();
+    if (tells && !told.equals(known)) {
       LOG.info(
           "an engine tells its role, replica={} role={} was={}",
           replica.name(),
           told.role(),
           known.role());
-      fleet.transfer(replica, told);
+      fleet.told(replica, told);
     }
   }
 

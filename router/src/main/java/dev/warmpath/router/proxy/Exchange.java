@@ -506,7 +506,9 @@ final class Exchange implements RoutedRequest.Listener {
     routed.dispatched(assignment);
     Assignment computing = assignment.prefill();
     reserved = assignment; // until a leg or an attempt has it
-    boolean isSplit = computing != null && body.takeRoomForTwo();
+    KvTransfer transfer = computing == null ? KvTransfer.NONE : computing.replica().transfer();
+    KvProtocol protocol = KvProtocol.of(transfer.connector()); // its role may have been switched
+    boolean isSplit = protocol != null && body.takeRoomForTwo();
     if (computing != null && !isSplit) {
       computing.finished(Outcome.CANCELLED);
       proxy.metrics().countUnsplit("no_room");
@@ -517,7 +519,8 @@ final class Exchange implements RoutedRequest.Listener {
       become(State.TRYING);
       attempt(assignment, routed.bodyFor(assignment), false);
     } else {
-      new Split(assignment, Objects.requireNonNull(computing)).begin();
+      Assignment computes = Objects.requireNonNull(computing);
+      new Split(assignment, computes, transfer, Objects.requireNonNull(protocol)).begin();
     }
   }
 
@@ -549,11 +552,11 @@ final class Exchange implements RoutedRequest.Listener {
     private final PrefillLeg leg;
     private Handoff handoff;
 
-    Split(Assignment answers, Assignment computes) {
+    Split(Assignment answers, Assignment computes, KvTransfer transfer, KvProtocol protocol) {
       this.answers = answers;
       this.computes = computes;
-      transfer = computes.replica().transfer();
-      protocol = Objects.requireNonNull(KvProtocol.of(transfer.connector()));
+      this.transfer = transfer;
+      this.protocol = protocol;
       long room = proxy.random().nextLong() & Long.MAX_VALUE;
       handoff =
           new Handoff(

@@ -131,6 +131,9 @@ public final class RoutedRequest {
   private @Nullable BlockChain pieces;
   private boolean hidesTransfers;
 
+  /** Its end is noted. */
+  private boolean over;
+
   /** Where the fields of the body lie; null where nothing is to be changed, or can be. */
   private @Nullable RequestFields fields;
 
@@ -317,7 +320,7 @@ public final class RoutedRequest {
       hidesTransfers = hides || (mayTransfer && !passesTransfers());
       DispatchResult placed = ask(asked, refusal);
       later(() -> {
-        if (isSettled()) {
+        if (over) {
           quota.over(timeline); // it was counted after the client had left
         }
         decided(refusal, placed);
@@ -522,6 +525,7 @@ public final class RoutedRequest {
 
   /** Notes the end of the request, once. */
   public void ended(int status, Ending ending) {
+    over = true;
     proxy.metrics().countEnd(head.route(), status, ending, elapsedNanos());
     quota.over(timeline);
     if (trace != null) {

@@ -99,12 +99,17 @@ class HealthCheckerTest {
     assertThat(replica.transfer().port()).isEqualTo(9001);
     assertThat(fleet.transfers()).isFalse();
 
-    body = told("decode", 0);
-    while (replica.transfer().role() != KvTransfer.Role.DECODE) {
+    body = told("prefill", 9002); // started again
+    while (replica.transfer().port() != 9002) {
       Thread.onSpinWait();
     }
-    assertThat(replica.transfer().port()).isEqualTo(9001);
-    assertThat(fleet.transfers()).isTrue();
+
+    body = told("decode", 0);
+    while (!fleet.transfers()) {
+      Thread.onSpinWait();
+    }
+    assertThat(replica.transfer().role()).isEqualTo(KvTransfer.Role.DECODE);
+    assertThat(replica.transfer().port()).isEqualTo(KvTransfer.BOOTSTRAP_PORT);
 
     for (String nothing : List.of("{}", "{", "[1]", told("mixed", 5), "\"null\"")) {
       body = nothing;
@@ -115,11 +120,11 @@ class HealthCheckerTest {
     }
 
     body = told("null", 8998);
-    while (replica.transfer().role() != KvTransfer.Role.BOTH) {
+    while (fleet.transfers()) {
       Thread.onSpinWait();
     }
+    assertThat(replica.transfer().role()).isEqualTo(KvTransfer.Role.BOTH);
     assertThat(replica.transfer().connector()).isEqualTo(KvTransfer.Connector.NONE);
-    assertThat(fleet.transfers()).isFalse();
   }
 
   private static String told(String mode, int port) {

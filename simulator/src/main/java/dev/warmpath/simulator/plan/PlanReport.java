@@ -108,9 +108,10 @@ public record PlanReport(
       text.append(
           String.format(
               Locale.ROOT,
-              "%nin pairs: %.2g prefills to a decode%s%n",
+              "%nin pairs: %.1f prefills to a decode%s%n",
               prefillRatio,
               answers.stream()
+                  .filter(answer -> answer.replicas() > 1)
                   .map(answer -> ", %d of %d".formatted(prefills(answer), answer.replicas()))
                   .distinct()
                   .collect(Collectors.joining())));
@@ -120,7 +121,8 @@ public record PlanReport(
 
   /** How many of its replicas should be prefills, if they are not to do both. */
   private long prefills(Answer answer) {
-    return Math.round(prefillRatio / (1 + prefillRatio) * answer.replicas());
+    long share = Math.round(prefillRatio / (1 + prefillRatio) * answer.replicas());
+    return Math.max(1, Math.min(share, answer.replicas() - 1));
   }
 
   private static String row(Answer answer) {

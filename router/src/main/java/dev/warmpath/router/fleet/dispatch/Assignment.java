@@ -224,8 +224,7 @@ public final class Assignment implements DispatchResult {
       int uncached = cached < 0 ? uncachedTokens() : Math.max(0, promptTokens - cached);
       double promptMillis = computes.learned().cost().millis(uncached, promptTokens);
       long capacityTokens = replica.gpuBlocks() / replica.ranks() * chain.space().blockSizeTokens();
-      double answerMillis =
-          dispatcher.answers().fullMillis(answer, promptTokens + answer / 2, capacityTokens);
+      double answerMillis = engine.fullMillis(answer, promptTokens + answer / 2, capacityTokens);
       dispatcher.ratios().add(model, promptMillis, answerMillis, dispatcher.nanos());
     }
   }

@@ -9,6 +9,7 @@ import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.SplitRule;
+import dev.warmpath.router.routing.policy.SplitRules;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -146,7 +147,8 @@ public record Explanation(
         RoutingRequest request,
         Selection selection) {
       Plan.Leg alone = Plan.leg(chooser, request, selection.alone());
-      Plan apart = Plan.apart(chooser, request, selection);
+      boolean isNever = alone != null && rule.equals(SplitRules.NEVER); // nothing is priced then
+      Plan apart = isNever ? null : Plan.apart(chooser, request, selection);
       if (alone == null && apart == null) {
         return nobody(selection.nearest());
       }

@@ -34,7 +34,6 @@ public final class AnswerModel {
   private static final int MOST_STREAMS = 256;
 
   private volatile double steps = FIRST_STEPS;
-  private volatile double slowness = 1;
 
   /**
    * A stream ended.
@@ -42,29 +41,30 @@ public final class AnswerModel {
    * @param millis since its first token
    * @param prefillShare of the engine's time, that went into prompts
    * @param contextTokens of its requests in flight
-   * @param answerTokens of the stream; 0 if they are not known
+   * @return how many steps it has taken, as if they took as long as here
    */
-  synchronized void observe(
-      double millis, double prefillShare, long contextTokens, int answerTokens) {
+  synchronized double observe(double millis, double prefillShare, long contextTokens) {
     double step = STEP_MILLIS + CONTEXT_MILLIS * contextTokens;
     double seen = millis * (1 - prefillShare) / step;
-    steps += RATE * (Math.min(seen, MOST_TIMES * steps) - steps);
-    if (answerTokens > 1) {
-      double slower = seen / (answerTokens - 1);
-      slowness += RATE * (Math.min(slower, MOST_TIMES * slowness) - slowness);
-    }
+    steps = moved(steps, seen);
+    return seen;
+  }
+
+  /** A little of the way to what was seen. */
+  static double moved(double known, double seen) {
+    return known + RATE * (Math.min(seen, MOST_TIMES * known) - known);
   }
 
   /**
    * An answer's part of the steps of an engine whose memory is full of such requests, in
-   * milliseconds.
+   * milliseconds, as if its steps took as long as here.
    *
    * @param contextTokens of the request, on average over its answer
    * @param capacityTokens that the engine's memory holds; 0 if it is not known
    */
-  public double fullMillis(int answerTokens, int contextTokens, long capacityTokens) {
+  static double fullMillis(int answerTokens, int contextTokens, long capacityTokens) {
     double share = STEP_MILLIS / streams(contextTokens, capacityTokens);
-    return answerTokens * slowness * (share + CONTEXT_MILLIS * contextTokens);
+    return answerTokens * (share + CONTEXT_MILLIS * contextTokens);
   }
 
   /** How many requests a full engine runs at once. */

@@ -73,6 +73,10 @@ public final class EngineState {
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
   private final TransferModel transfers = new TransferModel();
+
+  /** How many times as long its steps take as AnswerModel has them. */
+  private double slowness = 1;
+
   private final LoadQueue loads = new LoadQueue();
   private final Obedience caps = new Obedience();
   private final Obedience pulls = new Obedience();
@@ -441,8 +445,21 @@ public final class EngineState {
     EngineState.Demand own = reservation.demand;
     if (reservation.firstToken && own != null && own.part() != Part.PROMPT) {
       double millis = (nowNanos - reservation.firstTokenNanos) / 1e6;
-      model.observe(millis, load.prefillShare(nowNanos), load.contextTokens(), answerTokens);
+      double steps = model.observe(millis, load.prefillShare(nowNanos), load.contextTokens());
+      if (answerTokens > 1) {
+        slowness = AnswerModel.moved(slowness, steps / (answerTokens - 1));
+      }
     }
+  }
+
+  /**
+   * An answer's part of its steps, in milliseconds, while its memory is full of such requests.
+   *
+   * @param contextTokens of the request, on average over its answer
+   * @param capacityTokens that its memory holds; 0 if it is not known
+   */
+  public synchronized double fullMillis(int answerTokens, int contextTokens, long capacityTokens) {
+    return slowness * AnswerModel.fullMillis(answerTokens, contextTokens, capacityTokens);
   }
 
   /** What it costs to bring KV blocks of another engine here. */
