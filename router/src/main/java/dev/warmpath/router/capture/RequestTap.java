@@ -80,7 +80,7 @@ final class RequestTap implements DispatchListener {
     Pending under = pending.get(assignment);
     if (under != null) {
       under.promptTokens = (long) promptTokens;
-      under.cachedTokens = (long) cachedTokens;
+      under.cachedTokens = assignment.isUntold() ? null : (Long) (long) cachedTokens;
     }
   }
 

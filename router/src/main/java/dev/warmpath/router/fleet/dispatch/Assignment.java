@@ -90,6 +90,11 @@ public final class Assignment implements DispatchResult {
     untold = true;
   }
 
+  /** Whether it could not be told what was foreseen. */
+  public boolean isUntold() {
+    return untold;
+  }
+
   /**
    * Tokens of the prompt that the engine did not hold when it was chosen.
    *
