@@ -1,10 +1,13 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.Link;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fleet to run.
@@ -19,6 +22,7 @@ import java.util.function.Supplier;
  * @param routers in front of them
  * @param pairs of them that serve a request together
  * @param loadBack whether they load what only their host memory holds
+ * @param pull how they get what another one's host memory holds; null if they do not
  */
 public record FleetPlan(
     int engines,
@@ -30,7 +34,8 @@ public record FleetPlan(
     List<Incident> incidents,
     Routers routers,
     Pairs pairs,
-    LoadBack loadBack) {
+    LoadBack loadBack,
+    @Nullable Link pull) {
 
   /** The router's default. */
   public static final int REPLICA_REQUESTS = 4096;
@@ -38,6 +43,9 @@ public record FleetPlan(
   public FleetPlan {
     if (engines < 1 || pairs.prefills() >= engines) {
       throw new IllegalArgumentException("engines=" + engines + " prefills=" + pairs.prefills());
+    }
+    if (pull != null && pairs.isOn()) {
+      throw new IllegalArgumentException("pull=" + pull + " pairs=" + pairs);
     }
     incidents = List.copyOf(incidents);
   }
@@ -63,7 +71,8 @@ public record FleetPlan(
         incidents,
         routers,
         pairs,
-        LoadBack.CHEAPEST);
+        LoadBack.CHEAPEST,
+        null);
   }
 
   /** A fleet behind one router, to which nothing happens. */
@@ -76,7 +85,17 @@ public record FleetPlan(
   /** The same fleet behind these routers. */
   public FleetPlan behind(Routers others) {
     return new FleetPlan(
-        engines, engine, index, policy, replicaRequests, seed, incidents, others, pairs, loadBack);
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        others,
+        pairs,
+        loadBack,
+        pull);
   }
 
   /** The same fleet whose engines serve requests together in these pairs. */
@@ -91,12 +110,46 @@ public record FleetPlan(
         incidents,
         routers,
         others,
-        loadBack);
+        loadBack,
+        pull);
   }
 
   /** The same fleet that decides so about loads. */
   public FleetPlan with(LoadBack rule) {
     return new FleetPlan(
-        engines, engine, index, policy, replicaRequests, seed, incidents, routers, pairs, rule);
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        routers,
+        pairs,
+        rule,
+        pull);
+  }
+
+  /** The same fleet whose engines get from each other over this, if it is not null. */
+  public FleetPlan pulling(@Nullable Link link) {
+    return new FleetPlan(
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        routers,
+        pairs,
+        loadBack,
+        link);
+  }
+
+  /** What an engine's replica says of itself. */
+  KvTransfer transfer(int number) {
+    return pull == null
+        ? pairs.transfer(number)
+        : new KvTransfer(KvTransfer.Role.BOTH, KvTransfer.Connector.OFFLOADING, "", "", 0, 0, true);
   }
 }

@@ -8,9 +8,11 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
@@ -219,13 +221,27 @@ public final class VirtualFleet {
         engine.number,
         assignment.choice().prediction().cachedTokens(),
         computes != null);
-    engine.underWay.add(request);
     if (engine.faults.blackHole) {
-      engine.underWay.remove(request);
       failed(request);
       return;
     }
-    engine.submit(request, nowNanos);
+    EngineState source = assignment.source();
+    int end = source == null ? 0 : heldEnd(router.engine(source.replica()), request);
+    if (source != null && end > 0) {
+      Link link = Objects.requireNonNull(plan.pull());
+      int tokens = end - engine.cachedTokens(request);
+      transfer(request.received(end), tokens, link, router.engine(source.replica()), engine);
+    } else {
+      engine.underWay.add(request);
+      engine.submit(request, nowNanos);
+    }
+  }
+
+  /** Where the tokens end that another engine's host memory has more than this one; 0 if none. */
+  private static int heldEnd(VirtualEngine from, VirtualRequest request) {
+    int own = request.engine.cachedTokens(request);
+    int end = from.engine().hostEndTokens(request, own);
+    return end > own ? end : 0;
   }
 
   private void given(Question question, VirtualEngine engine) {
@@ -254,23 +270,29 @@ public final class VirtualFleet {
       return;
     }
     int lacking = answer.promptTokens() - to.cachedTokens(answer);
+    transfer(answer, lacking, plan.pairs().link(), from, to);
+  }
+
+  /** So many tokens go from one engine to another; then the request begins there. */
+  private void transfer(
+      VirtualRequest request, int tokens, Link link, VirtualEngine from, VirtualEngine to) {
     long begins = Math.max(nowNanos, Math.max(from.sendsUntilNanos, to.receivesUntilNanos));
-    long ends = begins + Math.round(1e3 * plan.pairs().link().microsPerToken() * lacking);
+    long ends = begins + Math.round(1e3 * link.microsPerToken() * tokens);
     from.sendsUntilNanos = ends;
     to.receivesUntilNanos = ends;
-    to.underWay.add(answer);
-    transfers.put(nextTransfer, answer);
+    to.underWay.add(request);
+    transfers.put(nextTransfer, request);
     heap.add(
-        ends + Math.round(plan.pairs().link().fixedMillis() * NANOS_PER_MILLI),
-        Kind.TRANSFERRED,
-        nextTransfer++);
+        ends + Math.round(link.fixedMillis() * NANOS_PER_MILLI), Kind.TRANSFERRED, nextTransfer++);
   }
 
   private void transferred(long transfer) {
     VirtualRequest answer = Objects.requireNonNull(transfers.remove(transfer));
-    VirtualRequest computed = Objects.requireNonNull(answer.computed);
     if (answer.engine.underWay.contains(answer)) { // and both engines are who they were
-      computed.engine.free(computed, nowNanos);
+      VirtualRequest computed = answer.computed;
+      if (computed != null) {
+        computed.engine.free(computed, nowNanos);
+      }
       answer.engine.submit(answer, nowNanos);
     }
   }

@@ -49,6 +49,12 @@ final class VirtualRequest extends EngineRequest {
         question, engine, assignment, question.answerTokens, Transfer.NONE, null);
   }
 
+  /** The same, of whose prompt another engine has sent the first {@code tokens}. */
+  VirtualRequest received(int tokens) {
+    return new VirtualRequest(
+        question, engine, assignment, question.answerTokens, new Transfer(tokens, false), null);
+  }
+
   /** One that computes the prompt for another, and keeps it until that has it. */
   static VirtualRequest prefill(Question question, VirtualEngine engine, Assignment assignment) {
     return new VirtualRequest(question, engine, assignment, 1, new Transfer(0, true), null);

@@ -14,6 +14,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.metrics.Metrics;
+import dev.warmpath.router.routing.policy.SplitRules;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -84,8 +85,11 @@ final class VirtualRouter implements EngineEvents {
                 new Metrics(),
                 cluster == null ? List.of() : List.of(cluster)));
     dispatcher.loadBack(plan.loadBack());
+    dispatcher.pulls(plan.pull() != null);
     if (plan.pairs().isOn()) {
       dispatcher.splitRule(PolicySpec.rule(plan.pairs().rule()));
+    } else if (plan.pull() != null) {
+      dispatcher.splitRule(SplitRules.NEVER);
     }
     if (cluster != null) {
       cluster.begin(dispatcher);
@@ -108,7 +112,7 @@ final class VirtualRouter implements EngineEvents {
         new Replica("engine-" + engine.number, URI.create("http://virtual"), Set.of("virtual"), 1);
     replica.health(Replica.Health.UP);
     replica.gpuBlocks(plan.engine().cache().blocks());
-    replica.transfer(plan.pairs().transfer(engine.number));
+    replica.transfer(plan.transfer(engine.number));
     fleet.add(replica);
     int slot = index.addEngine(CopyCounting.PER_COPY);
     if (slot != engine.number) {

@@ -116,6 +116,7 @@ public final class Study {
    * @param spreadMillis of the trace's time, by a part of which each arrival is later
    * @param loadPath of each engine, from host memory
    * @param loadBack whether what only that holds is loaded
+   * @param pull how engines get what that of others holds; null if they do not
    */
   public record Runs(
       int copies,
@@ -125,12 +126,13 @@ public final class Study {
       CostModel cost,
       double spreadMillis,
       Link loadPath,
-      LoadBack loadBack) {
+      LoadBack loadBack,
+      @Nullable Link pull) {
 
     /** Loads go over PCIe. */
     public Runs(
         int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
-      this(copies, seeds, threads, warmUp, cost, spreadMillis, Link.PCIE, LoadBack.CHEAPEST);
+      this(copies, seeds, threads, warmUp, cost, spreadMillis, Link.PCIE, LoadBack.CHEAPEST, null);
     }
 
     int copiesFor(int engines) {
@@ -342,7 +344,8 @@ public final class Study {
                 cell.replicas(), engine, cell.index(), () -> PolicySpec.make(cell.policy()), seed)
             .behind(cell.routers())
             .with(cell.pairs())
-            .with(runs.loadBack);
+            .with(runs.loadBack)
+            .pulling(runs.pull);
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(

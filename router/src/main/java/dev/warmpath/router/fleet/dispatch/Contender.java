@@ -203,6 +203,8 @@ final class Contender {
       candidates.others(others.running(), others.waiting(), others.kvUse());
     }
     expectedTokens = 0;
+    slowTier = SlowTier.NOTHING;
+    pull = null;
     if (known != null) {
       int blockSize = known.space().blockSizeTokens();
       expectedTokens = Math.max(match.tokens, state.expectedBlocks() * blockSize);
@@ -282,6 +284,7 @@ final class Contender {
     double least =
         candidates.loadMillis(row)
             + prefillMillis(candidates, row, candidates.creditTokens(row), length);
+    double pulling = 0;
     for (int i = 0; i < from.size(); i++) {
       Contender other = from.get(i);
       int end = other.view.slowTier().reused(match.gpuTokens, other.match.handedTokens);
@@ -294,8 +297,11 @@ final class Contender {
       if (millis < least) {
         least = millis;
         pull = possible;
-        candidates.pull(row, end, loading);
+        pulling = loading;
       }
+    }
+    if (pull != null) {
+      candidates.pull(row, pull.tokens, pulling);
     }
   }
 

@@ -150,6 +150,22 @@ class PullTest {
   }
 
   @Test
+  void theBetterLinkCountsMoreThanAFewTokens() {
+    addOwnerAndIdle();
+    add("r2", Connector.OFFLOADING, "");
+    world.store("r2", TOKENS / 16 - 10, prompt(TOKENS, 16, 6, 0), StorageTier.CPU);
+    occupy("r2");
+    for (int family = 1; family <= 5; family++) {
+      Assignment one = assign(family);
+      world.pass(400);
+      one.firstToken();
+      one.usage(TOKENS + 16, TOKENS);
+      one.finished(Outcome.CANCELLED);
+    }
+    assertThat(assign(6).choice().pulled()).isEqualTo(new Choice.Pulled("r2", TOKENS - 160));
+  }
+
+  @Test
   void untilOneCameThereIsOneAtATime() {
     addOwnerAndIdle();
     Assignment first = assign();

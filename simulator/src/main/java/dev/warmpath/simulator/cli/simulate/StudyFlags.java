@@ -17,6 +17,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
@@ -88,6 +89,15 @@ public final class StudyFlags {
         "cheapest, always, never (${DEFAULT-VALUE})."
       })
   private String loadBack = "";
+
+  @Option(
+      names = "--pull",
+      paramLabel = "MS:US",
+      description = {
+        "How long it takes to get from another engine's host memory what is cheaper to get than to",
+        "compute: so many milliseconds, and microseconds a token (engines do not)."
+      })
+  private @Nullable String pull;
 
   @Option(
       names = "--rate",
@@ -293,7 +303,15 @@ public final class StudyFlags {
         converted("--cost", List.of(cost), CostModels::named).get(0),
         spreadMillis,
         converted("--host-load", List.of(hostLoad), Link::parse).get(0),
-        converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0));
+        converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0),
+        pull == null ? null : converted("--pull", List.of(pull), this::pull).get(0));
+  }
+
+  private Link pull(String text) {
+    if (prefills.stream().anyMatch(each -> !each.equals(OFF))) {
+      throw new IllegalArgumentException("engines in pairs get nothing so (--prefills)");
+    }
+    return Link.parse(text);
   }
 
   private static LoadBack loadBack(String text) {
