@@ -18,6 +18,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.members.HostRules;
@@ -86,6 +87,7 @@ final class Core implements AutoCloseable {
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
+  private final InferenceRules rules;
   private final Tokenizers models;
   private final ConfiguredModels configured;
   private final @Nullable ParityWatch parity;
@@ -159,6 +161,7 @@ final class Core implements AutoCloseable {
                 environment.nanoClock(), environment.random(), metrics, listeners()));
     this.configured = new ConfiguredModels(models);
     configured.apply(config, config, dispatcher);
+    this.rules = new InferenceRules(environment.random());
     this.prompts = newPrompts();
     try {
       fleet.onRemoval(this::removed);
@@ -167,7 +170,7 @@ final class Core implements AutoCloseable {
           config.replicas(),
           config.onlyModel(),
           config.discovery().stream()
-              .map(source -> new ReplicaSource(source, environment.nanoClock()))
+              .map(source -> new ReplicaSource(source, rules, environment.nanoClock()))
               .toList());
     } catch (RuntimeException e) {
       close();
@@ -529,6 +532,10 @@ final class Core implements AutoCloseable {
 
   Dispatcher dispatcher() {
     return dispatcher;
+  }
+
+  InferenceRules rules() {
+    return rules;
   }
 
   /** Compares our tokens with the engines'; null if that is not wanted. */

@@ -392,7 +392,8 @@ public final class RouterProcess implements AutoCloseable {
             admission,
             new RequestLogs(core.recording().decisions(), core.recording().accessLog(), recent()),
             core.recording().tracing(),
-            new Routes(running().listen().passedPaths()));
+            new Routes(running().listen().passedPaths()),
+            core.rules());
     deploy(
         () -> newLoop(proxy),
         eventLoops(),

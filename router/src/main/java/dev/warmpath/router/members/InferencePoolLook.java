@@ -1,28 +1,42 @@
 package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
+import dev.warmpath.router.fleet.dispatch.InferenceRules.Rewrite;
+import dev.warmpath.router.fleet.dispatch.InferenceRules.Rules;
+import dev.warmpath.router.fleet.dispatch.InferenceRules.Target;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.io.IOException;
 import java.net.HttpURLConnection;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Finds a replica at each port of an InferencePool in each of its pods that is ready. The pool is
- * only read: its status is for the gateway to write.
+ * Finds a replica at each port of an InferencePool in each of its pods that is ready, and what
+ * InferenceObjectives and InferenceModelRewrites say of the pool. They are only read: a pool's
+ * status is for the gateway to write.
  *
  * <p>Each look lists the pool and its pods; watches only tell when to look again, as with {@link
  * KubernetesLook}.
@@ -40,9 +54,20 @@ final class InferencePoolLook implements Look {
    *   inference.networking.x-k8s.io/v1alpha2     spec.selector              spec.targetPortNumber
    */
 
-  private static final ResourceDefinitionContext V1 = kind("inference.networking.k8s.io", "v1");
+  private static final String OLDER_GROUP = "inference.networking.x-k8s.io";
+  private static final ResourceDefinitionContext V1 =
+      kind("inference.networking.k8s.io", "v1", "InferencePool");
   private static final ResourceDefinitionContext V1ALPHA2 =
-      kind("inference.networking.x-k8s.io", "v1alpha2");
+      kind(OLDER_GROUP, "v1alpha2", "InferencePool");
+
+  /**
+   * Kinds that speak of a pool, each in two groups that may both be served; the first goes before.
+   */
+  private static final List<ResourceDefinitionContext> OBJECTIVES =
+      kindsOfRules("InferenceObjective");
+
+  private static final List<ResourceDefinitionContext> REWRITES =
+      kindsOfRules("InferenceModelRewrite");
 
   private static final String PODS = "pods";
 
@@ -53,33 +78,53 @@ final class InferencePoolLook implements Look {
   private static final int MAX_LABELS = 64;
   private static final int MAX_PORTS = 8;
   private static final int MAX_PORT = 65_535;
+  private static final int MAX_WEIGHT = 1_000_000;
+  private static final int MAX_LOOKS_WITHOUT_RULES = 30;
+
+  private static final Logger LOG = LoggerFactory.getLogger(InferencePoolLook.class);
 
   /** What the router needs of a pool. */
   private record Pool(Map<String, String> labels, List<Integer> ports) {}
 
   private final DiscoveryConfig config;
+  private final InferenceRules rules;
   private final KubernetesConnection connection;
+
+  /** Kinds of rules that are not there, as the log has told. */
+  private Set<String> absent = Set.of();
+
+  /** Rules that make no sense, each with the reason. */
+  private List<String> refusedRules = List.of();
+
+  /** How many more looks may leave out what no watch has told of. */
+  private int looksWithoutRules;
 
   /**
    * @param config of a source of kind inference-pool
    */
-  InferencePoolLook(DiscoveryConfig config) {
-    this(config, new KubernetesConnection(() -> Config.autoConfigure(null)));
+  InferencePoolLook(DiscoveryConfig config, InferenceRules rules) {
+    this(config, rules, new KubernetesConnection(() -> Config.autoConfigure(null)));
   }
 
-  InferencePoolLook(DiscoveryConfig config, KubernetesConnection connection) {
+  InferencePoolLook(DiscoveryConfig config, InferenceRules rules, KubernetesConnection connection) {
     this.config = config;
+    this.rules = rules;
     this.connection = connection;
+    rules.set(config.name(), Rules.NONE);
   }
 
-  private static ResourceDefinitionContext kind(String group, String version) {
+  private static ResourceDefinitionContext kind(String group, String version, String kind) {
     return new ResourceDefinitionContext.Builder()
         .withGroup(group)
         .withVersion(version)
-        .withKind("InferencePool")
-        .withPlural("inferencepools")
+        .withKind(kind)
+        .withPlural(kind.toLowerCase(Locale.ROOT) + "s")
         .withNamespaced(true)
         .build();
+  }
+
+  private static List<ResourceDefinitionContext> kindsOfRules(String kind) {
+    return List.of(kind("llm-d.ai", "v1alpha2", kind), kind(OLDER_GROUP, "v1alpha2", kind));
   }
 
   @Override
@@ -92,6 +137,14 @@ final class InferencePoolLook implements Look {
     try {
       String namespace = connection.namespace(config.namespace());
       Found found = new Found();
+      if (mayHaveOtherRules(connection.takeChanges())) {
+        looksWithoutRules = 0; // if this fails
+        List<String> refused = new ArrayList<>();
+        rules.set(config.name(), rules(namespace, refused));
+        refusedRules = refused;
+        looksWithoutRules = MAX_LOOKS_WITHOUT_RULES;
+      }
+      refusedRules.forEach(found::refuse);
       Pool pool = pool(namespace);
       if (pool == null) {
         connection.unwatch(PODS);
@@ -116,14 +169,14 @@ final class InferencePoolLook implements Look {
    * @throws IOException if it makes no sense, or nothing serves its kind
    */
   private @Nullable Pool pool(String namespace) throws IOException {
-    List<GenericKubernetesResource> newer = listed(V1, namespace);
+    List<GenericKubernetesResource> newer = pools(V1, namespace);
     if (newer != null && !newer.isEmpty()) {
-      connection.unwatch(V1ALPHA2.getGroup());
+      connection.unwatch(watch(V1ALPHA2));
       return read(newer.get(0));
     }
     List<GenericKubernetesResource> older;
     try {
-      older = listed(V1ALPHA2, namespace);
+      older = pools(V1ALPHA2, namespace);
     } catch (KubernetesClientException e) {
       if (newer == null || e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
         throw e;
@@ -142,24 +195,194 @@ final class InferencePoolLook implements Look {
     return kind.getGroup() + "/" + kind.getVersion();
   }
 
+  private static String watch(ResourceDefinitionContext kind) {
+    return kind.getPlural() + "." + kind.getGroup();
+  }
+
   /** The pools of the name, one or none; null if the kind is not served. */
-  private @Nullable List<GenericKubernetesResource> listed(
+  private @Nullable List<GenericKubernetesResource> pools(
       ResourceDefinitionContext kind, String namespace) {
+    return listed(
+        kind,
+        connection
+            .client()
+            .genericKubernetesResources(kind)
+            .inNamespace(namespace)
+            .withField("metadata.name", String.valueOf(config.pool())));
+  }
+
+  private @Nullable List<GenericKubernetesResource> listed(
+      ResourceDefinitionContext kind,
+      FilterWatchListDeletable<
+              GenericKubernetesResource,
+              GenericKubernetesResourceList,
+              Resource<GenericKubernetesResource>>
+          objects) {
     try {
-      return connection.list(
-          kind.getGroup(),
-          connection
-              .client()
-              .genericKubernetesResources(kind)
-              .inNamespace(namespace)
-              .withField("metadata.name", String.valueOf(config.pool())));
+      return connection.list(watch(kind), objects);
     } catch (KubernetesClientException e) {
       if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
         throw e;
       }
-      connection.unwatch(kind.getGroup());
+      connection.unwatch(watch(kind));
       return null;
     }
+  }
+
+  /**
+   * Whether rules are to be listed. A look that no watch has asked for is that of an interval,
+   * which lists all: so a pool that rolls costs lists of its pods alone.
+   */
+  private boolean mayHaveOtherRules(Set<String> changed) {
+    return changed.isEmpty()
+        || looksWithoutRules-- <= 0
+        || Stream.concat(OBJECTIVES.stream(), REWRITES.stream())
+            .anyMatch(kind -> changed.contains(watch(kind)));
+  }
+
+  /** The rules for this pool; one that makes no sense is refused alone. */
+  private Rules rules(String namespace, List<String> refused) {
+    Set<String> missing = new TreeSet<>();
+    Map<String, Integer> priorities = new TreeMap<>();
+    for (GenericKubernetesResource objective : ofPool(OBJECTIVES, namespace, missing)) {
+      try {
+        int priority = priority(objective.get("spec", "priority"));
+        priorities.putIfAbsent(objective.getMetadata().getName(), priority);
+      } catch (IllegalArgumentException e) {
+        refused.add("InferenceObjective " + name(objective) + ": " + e.getMessage());
+      }
+    }
+    List<GenericKubernetesResource> all = ofPool(REWRITES, namespace, missing);
+    all.sort(
+        Comparator.comparing(
+            object -> String.valueOf(object.getMetadata().getCreationTimestamp())));
+    List<Rewrite> rewrites = new ArrayList<>();
+    for (GenericKubernetesResource rewrite : all) {
+      try {
+        rewrites.addAll(rewrites(rewrite.get("spec", "rules")));
+      } catch (IllegalArgumentException e) {
+        refused.add("InferenceModelRewrite " + name(rewrite) + ": " + e.getMessage());
+      }
+    }
+    if (!missing.isEmpty() && !missing.equals(absent)) {
+      LOG.info("discovery {}: works without {}, which cannot be read", config.name(), missing);
+    }
+    absent = missing;
+    return new Rules(priorities, rewrites);
+  }
+
+  /**
+   * The objects of a kind that speak of this pool, the newer group's first.
+   *
+   * @param missing takes the kind if neither group of it is served, or may be read
+   */
+  private List<GenericKubernetesResource> ofPool(
+      List<ResourceDefinitionContext> kinds, String namespace, Set<String> missing) {
+    List<GenericKubernetesResource> all = new ArrayList<>();
+    int served = 0;
+    for (ResourceDefinitionContext kind : kinds) {
+      List<GenericKubernetesResource> objects;
+      try {
+        objects =
+            listed(
+                kind, connection.client().genericKubernetesResources(kind).inNamespace(namespace));
+      } catch (KubernetesClientException e) {
+        if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+          throw e;
+        }
+        objects = null;
+      }
+      served += objects == null ? 0 : 1;
+      for (GenericKubernetesResource object :
+          Objects.requireNonNullElse(objects, List.<GenericKubernetesResource>of())) {
+        if (String.valueOf(config.pool()).equals(object.get("spec", "poolRef", "name"))) {
+          all.add(object);
+        }
+      }
+    }
+    if (served == 0) {
+      missing.add(kinds.get(0).getPlural());
+    }
+    return all;
+  }
+
+  private static int priority(@Nullable Object given) {
+    if (given == null) {
+      return 0;
+    }
+    if (given instanceof Integer number) {
+      return number;
+    }
+    throw new IllegalArgumentException("'spec.priority' must be an integer: " + given);
+  }
+
+  /** A rule with several matches is one for each; one without is for any model. */
+  private static List<Rewrite> rewrites(@Nullable Object given) {
+    List<Rewrite> rewrites = new ArrayList<>();
+    List<?> rules = list(given, "spec.rules");
+    for (int i = 0; i < rules.size(); i++) {
+      String at = "spec.rules[" + i + "]";
+      Map<?, ?> rule = rules.get(i) instanceof Map<?, ?> map ? map : Map.of();
+      List<Target> targets = targets(rule.get("targets"), at + ".targets");
+      List<?> matches = list(rule.get("matches"), at + ".matches");
+      if (matches.isEmpty()) {
+        rewrites.add(new Rewrite(null, targets));
+      }
+      for (int j = 0; j < matches.size(); j++) {
+        rewrites.add(new Rewrite(model(matches.get(j), at + ".matches[" + j + "]"), targets));
+      }
+    }
+    return rewrites;
+  }
+
+  private static List<?> list(@Nullable Object given, String field) {
+    if (given == null) {
+      return List.of();
+    }
+    if (given instanceof List<?> list) {
+      return list;
+    }
+    throw new IllegalArgumentException("'" + field + "' must be a list: " + given);
+  }
+
+  private static @Nullable String model(@Nullable Object match, String field) {
+    Object model = match instanceof Map<?, ?> map ? map.get("model") : null;
+    if (model == null) {
+      return null;
+    }
+    Map<?, ?> named = model instanceof Map<?, ?> map ? map : Map.of();
+    Object type = named.get("type");
+    if (type != null && !type.equals("Exact")) {
+      throw new IllegalArgumentException(
+          "'%s.model.type' must be Exact: %s".formatted(field, type));
+    }
+    return text(named.get("value"), field + ".model.value");
+  }
+
+  private static String text(@Nullable Object given, String field) {
+    if (given instanceof String text && !text.isEmpty()) {
+      return text;
+    }
+    throw new IllegalArgumentException("'" + field + "' must be a text: " + given);
+  }
+
+  private static List<Target> targets(@Nullable Object given, String field) {
+    List<Target> targets = new ArrayList<>();
+    List<?> all = list(given, field);
+    for (int i = 0; i < all.size(); i++) {
+      String at = field + "[" + i + "]";
+      Map<?, ?> target = all.get(i) instanceof Map<?, ?> map ? map : Map.of();
+      Object weight = target.containsKey("weight") ? target.get("weight") : 1;
+      if (!(weight instanceof Integer number) || number < 0 || number > MAX_WEIGHT) {
+        throw new IllegalArgumentException(
+            "'%s.weight' must be from 0 to %d: %s".formatted(at, MAX_WEIGHT, weight));
+      }
+      targets.add(new Target(text(target.get("modelRewrite"), at + ".modelRewrite"), number));
+    }
+    if (targets.isEmpty()) {
+      throw new IllegalArgumentException("'" + field + "' must not be empty");
+    }
+    return targets;
   }
 
   private static Pool read(GenericKubernetesResource pool) throws IOException {

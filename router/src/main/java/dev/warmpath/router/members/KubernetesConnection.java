@@ -38,6 +38,7 @@ final class KubernetesConnection implements AutoCloseable {
   private final Supplier<Config> credentials;
   private volatile Runnable wake = () -> {};
   private final Map<String, Set<String>> listedVersions = new ConcurrentHashMap<>();
+  private final Set<String> changed = ConcurrentHashMap.newKeySet();
   private final Map<String, Watch> watches = new HashMap<>();
   private @Nullable KubernetesClient client;
   private boolean closed;
@@ -129,6 +130,13 @@ final class KubernetesConnection implements AutoCloseable {
     }
   }
 
+  /** The names of watches that have told of changes, or ended, since this was last called. */
+  Set<String> takeChanges() {
+    Set<String> taken = Set.copyOf(changed);
+    changed.removeAll(taken);
+    return taken;
+  }
+
   /** Ends the watch of that name, if there is one. */
   synchronized void unwatch(String name) {
     Watch before = watches.remove(name);
@@ -162,12 +170,14 @@ final class KubernetesConnection implements AutoCloseable {
     public void eventReceived(Action action, T object) {
       Set<String> listed = listedVersions.getOrDefault(name, Set.of());
       if (action == Action.DELETED || !listed.contains(object.getMetadata().getResourceVersion())) {
+        changed.add(name);
         wake.run();
       }
     }
 
     @Override
     public void onClose(WatcherException cause) {
+      changed.add(name);
       wake.run();
     }
   }

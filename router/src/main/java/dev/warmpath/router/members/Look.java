@@ -1,6 +1,7 @@
 package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -12,13 +13,17 @@ import java.nio.file.Path;
  */
 public interface Look extends AutoCloseable {
 
-  /** What looks where {@code source} says. */
-  static Look of(DiscoveryConfig source) {
+  /**
+   * What looks where {@code source} says.
+   *
+   * @param rules takes what stands there beside the replicas
+   */
+  static Look of(DiscoveryConfig source, InferenceRules rules) {
     return switch (source.kind()) {
       case FILE -> new FileLook(Path.of(String.valueOf(source.file())));
       case DNS -> new DnsLook(source);
       case KUBERNETES -> new KubernetesLook(source);
-      case INFERENCE_POOL -> new InferencePoolLook(source);
+      case INFERENCE_POOL -> new InferencePoolLook(source, rules);
     };
   }
 

@@ -2,6 +2,7 @@ package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
@@ -77,9 +78,13 @@ public final class ReplicaSource implements AutoCloseable {
   private Set<String> refusedBefore = Set.of();
   private long retryMillis = RETRY_MILLIS;
 
-  /** A source as it is configured. */
-  public ReplicaSource(DiscoveryConfig config, LongSupplier nanoClock) {
-    this(config.name(), Look.of(config), config.interval(), nanoClock);
+  /**
+   * A source as it is configured.
+   *
+   * @param rules takes what stands there beside the replicas
+   */
+  public ReplicaSource(DiscoveryConfig config, InferenceRules rules, LongSupplier nanoClock) {
+    this(config.name(), Look.of(config, rules), config.interval(), nanoClock);
   }
 
   ReplicaSource(String name, Look look, long intervalMillis, LongSupplier nanoClock) {
@@ -180,7 +185,9 @@ public final class ReplicaSource implements AutoCloseable {
     } catch (IOException e) {
       failed(String.valueOf(e.getMessage()));
     } catch (RuntimeException | LinkageError e) {
-      LOG.error("discovery {}: a look failed unexpectedly", name, e);
+      if (closed.getCount() > 0) {
+        LOG.error("discovery {}: a look failed unexpectedly", name, e);
+      }
       failed(e.toString());
     }
     long retry = Math.min(retryMillis, intervalMillis);

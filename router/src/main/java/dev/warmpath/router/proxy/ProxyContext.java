@@ -3,6 +3,7 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.PromptPool;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param random thread-safe
  * @param logs where requests that are over are noted
  * @param tracing null for no traces
+ * @param rules of inference pools
  */
 public record ProxyContext(
     Supplier<RouterConfig> running,
@@ -37,7 +39,8 @@ public record ProxyContext(
     Admission admission,
     RequestLogs logs,
     @Nullable Tracing tracing,
-    Routes routes) {
+    Routes routes,
+    InferenceRules rules) {
 
   /** The configuration that holds now. */
   public RouterConfig config() {

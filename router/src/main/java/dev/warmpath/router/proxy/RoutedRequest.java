@@ -261,7 +261,8 @@ public final class RoutedRequest {
       trace.tokenizing();
     }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    RoutingHints hints = RoutingHeaders.of(proxy.config(), head.headers(), quota.client());
+    RoutingHints hints =
+        RoutingHeaders.of(proxy.config(), proxy.rules(), head.headers(), quota.client());
     List<String> types = head.headers().getAll(HttpHeaders.CONTENT_TYPE);
     String contentType = types.isEmpty() ? null : String.join(", ", types);
     byte[] whole = body.whole();

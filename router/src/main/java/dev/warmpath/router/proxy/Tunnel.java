@@ -96,7 +96,8 @@ final class Tunnel {
     request.pause(); // it can be accepted later only if its end was not seen
     request.exceptionHandler(
         e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
-    RoutingHints hints = RoutingHeaders.of(proxy.config(), request.headers(), quota.client());
+    RoutingHints hints =
+        RoutingHeaders.of(proxy.config(), proxy.rules(), request.headers(), quota.client());
     PreparedRequest asked =
         new PreparedRequest(
             model(), Prompt.of(null), hints.session(), false, 0, hints.priority(), hints.client());

@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.KvTransfer;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.rig.Rig;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -20,10 +23,13 @@ import org.junit.jupiter.api.Test;
 abstract class InferencePoolScenarios extends KubernetesScenarios {
 
   private static final String V1 = "inference.networking.k8s.io/v1";
+  static final String LLM_D = "llm-d.ai/v1alpha2";
   private static final String V1ALPHA2 = "inference.networking.x-k8s.io/v1alpha2";
 
   private static final String REPLICA =
       "events: 'tcp://{host}:5557', replay: 'tcp://{host}:5657', kv-connector: nixl";
+
+  private final InferenceRules rules = new InferenceRules(new Random(1));
 
   /** Sets the status of a pod that there is. */
   abstract void putStatus(Pod pod);
@@ -31,12 +37,16 @@ abstract class InferencePoolScenarios extends KubernetesScenarios {
   /** Gives a pod that there is a deletionTimestamp. */
   abstract void terminate(Pod pod);
 
+  final InferenceRules rules() {
+    return rules;
+  }
+
   final void startPool(long intervalMillis) {
     start(
         "inference-pool",
         "pool: llm, replica: {" + REPLICA + "}",
         intervalMillis,
-        InferencePoolLook::new);
+        (config, connection) -> new InferencePoolLook(config, rules, connection));
   }
 
   final void startPool() {
@@ -44,9 +54,14 @@ abstract class InferencePoolScenarios extends KubernetesScenarios {
   }
 
   private GenericKubernetesResource resource(String api, String name, Map<String, Object> spec) {
+    return resource(api, "InferencePool", name, spec);
+  }
+
+  final GenericKubernetesResource resource(
+      String api, String kind, String name, Map<String, Object> spec) {
     GenericKubernetesResource resource = new GenericKubernetesResource();
     resource.setApiVersion(api);
-    resource.setKind("InferencePool");
+    resource.setKind(kind);
     resource.setMetadata(new ObjectMetaBuilder().withName(name).withNamespace(namespace()).build());
     resource.setAdditionalProperty("spec", spec);
     return resource;
@@ -235,5 +250,58 @@ abstract class InferencePoolScenarios extends KubernetesScenarios {
         .containsExactly("pod-a");
     relay().mend();
     until(List::isEmpty);
+  }
+
+  final GenericKubernetesResource objective(String api, String name, String pool, Object priority) {
+    return resource(
+        api,
+        "InferenceObjective",
+        name,
+        Map.of("poolRef", Map.of("name", pool), "priority", priority));
+  }
+
+  final GenericKubernetesResource rewrite(String api, String name, String rules) {
+    String yaml = "--- {spec: {poolRef: {name: llm}, rules: " + rules + "}}";
+    GenericKubernetesResource read = Serialization.unmarshal(yaml, GenericKubernetesResource.class);
+    Map<String, Object> spec = read.get("spec");
+    return resource(api, "InferenceModelRewrite", name, spec);
+  }
+
+  @Test
+  @DisplayName("objectives of a pool have the priorities that they have now, in either API group")
+  void objectivesAreFollowed() {
+    startPool();
+    Rig.until(() -> rules.isInUse());
+    assertThat(rules.priority("chat")).isZero();
+    put(objective(LLM_D, "chat", "llm", 10));
+    put(objective(V1ALPHA2, "batch", "llm", -5));
+    put(objective(V1ALPHA2, "chat", "llm", 3));
+    put(objective(LLM_D, "foreign", "other", 7));
+    Rig.until(() -> rules.priority("chat") == 10 && rules.priority("batch") == -5);
+    assertThat(rules.priority("foreign")).isZero();
+    put(objective(LLM_D, "chat", "llm", 11));
+    Rig.until(() -> rules.priority("chat") == 11);
+    delete(objective(LLM_D, "chat", "llm", 11));
+    Rig.until(() -> rules.priority("chat") == 3);
+  }
+
+  @Test
+  @DisplayName("rewrites of a pool are followed, an exact one before one for all models")
+  void rewritesAreFollowed() {
+    startPool();
+    put(rewrite(LLM_D, "all", "[{targets: [{modelRewrite: base}]}]"));
+    Rig.until(() -> "base".equals(rules.rewritten("m", null)));
+    put(
+        rewrite(
+            V1ALPHA2,
+            "one",
+            "[{matches: [{model: {type: Exact, value: m}}, {model: {value: n}}],"
+                + " targets: [{modelRewrite: m-1, weight: 1}]}]"));
+    Rig.until(() -> "m-1".equals(rules.rewritten("m", null)));
+    assertThat(rules.rewritten("n", "a session")).isEqualTo("m-1");
+    assertThat(rules.rewritten("o", null)).isEqualTo("base");
+    assertThat(rules.rewritten("base", null)).isNull();
+    delete(rewrite(LLM_D, "all", "[{targets: [{modelRewrite: base}]}]"));
+    Rig.until(() -> rules.rewritten("o", null) == null);
   }
 }

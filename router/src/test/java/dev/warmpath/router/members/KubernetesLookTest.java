@@ -156,6 +156,28 @@ class KubernetesLookTest extends InferencePoolScenarios {
   }
 
   @Test
+  @DisplayName("a rule that makes no sense is named with its field, and the others hold")
+  void aBadRuleIsRefusedAlone() {
+    readyPod("pod-a", "10.1.0.1", Map.of());
+    put(pool(List.of(8000), "app", "engines"));
+    put(objective(LLM_D, "good", "llm", 1));
+    put(objective(LLM_D, "bad", "llm", "high"));
+    put(rewrite(LLM_D, "b1", "[{matches: [{model: {type: Prefix, value: m}}], targets: []}]"));
+    put(rewrite(LLM_D, "b2", "[{targets: [{modelRewrite: m, weight: -1}]}]"));
+    startPool();
+    untilNames("pod-a");
+    assertThat(source().status().refused()).isEqualTo(3);
+    assertThat(rules().priority("good")).isEqualTo(1);
+    assertThat(rules().rewritten("n", null)).isNull();
+    server.forbid("inferenceobjectives");
+    put(objective(LLM_D, "good", "llm", 2));
+    Rig.until(() -> rules().priority("good") == 0);
+    put(pool(List.of(8001), "app", "engines"));
+    until(replicas -> replicas.get(0).port() == 8001);
+    assertThat(source().problem()).isNull();
+  }
+
+  @Test
   @DisplayName("a pool that makes no sense is named with its field, and the last set stays")
   void aBadPoolIsNamed() {
     readyPod("pod-a", "10.1.0.1", Map.of());

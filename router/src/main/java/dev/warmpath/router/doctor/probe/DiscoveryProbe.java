@@ -4,6 +4,7 @@ import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.facts.DiscoveryFacts;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.members.Found;
 import dev.warmpath.router.members.HostRules;
 import dev.warmpath.router.members.Look;
@@ -12,6 +13,7 @@ import dev.warmpath.router.members.ReplicaCheck;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 
 /**
  * Looks once at each source of replicas, and takes and refuses what they name as the router does.
@@ -42,7 +44,7 @@ final class DiscoveryProbe {
   }
 
   private DiscoveryFacts look(DiscoveryConfig source) {
-    try (Look look = Look.of(source)) {
+    try (Look look = Look.of(source, new InferenceRules(new Random()))) {
       Found found = look.look();
       List<String> refused = new ArrayList<>(found.refused());
       List<String> taken = take(source.name(), found.replicas(), refused);
