@@ -157,6 +157,7 @@ public record RouterConfig(
       @Key(standard = "0", max = 65_535) int port,
       @Key @Nullable String host,
       @Key(standard = "1", min = 1, max = 16) int endpoints,
+      @Key(standard = "false") boolean routingSidecar,
       @Key(standard = "false", advanced = true) boolean conformance) {}
 
   /** Where operators connect. */

@@ -6,7 +6,9 @@ import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
+import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.picker.ExtProc.BodyMode;
 import dev.warmpath.router.picker.ExtProc.Kind;
@@ -100,6 +102,8 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private static final int CLIENT_GONE_STATUS = 499;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final String DROP_REASON = "x-llm-d-request-dropped-reason";
+  private static final String PREFILLER = "x-prefiller-host-port";
+  private static final String CACHE_SOURCE = "x-kv-cache-source-host-port";
   private static final String ASKED_ENDPOINTS = "test-epp-endpoint-selection";
   private static final String TOLD_ENDPOINT = "x-conformance-test-served-endpoint";
   private static final Set<Route.Page> PICKED_PAGES =
@@ -132,6 +136,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private int status = CLIENT_GONE_STATUS;
   private @Nullable AnswerWatch watch;
   private boolean answering;
+
+  /** Whether the engine that computes the prompt is done. */
+  private boolean prefilled;
+
   private boolean closed;
 
   Picking(Shared shared, HttpServerRequest request) {
@@ -226,7 +234,14 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
         new RoutedRequest(
             proxy,
             shared.context(),
-            new RoutedRequest.Head(route, method, path, requestHeaders, client, among, false),
+            new RoutedRequest.Head(
+                route,
+                method,
+                path,
+                requestHeaders,
+                client,
+                among,
+                proxy.config().picker().routingSidecar()),
             shared.ids().accept(requestHeaders.get(RequestIds.HEADER)),
             collected,
             this);
@@ -392,13 +407,18 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   /** Names the endpoint, and gives the body back. */
   private void answer(Assignment to, String endpoint) {
     RoutedRequest request = Objects.requireNonNull(routed);
+    if (prefersCached() && !holdsSome(to)) {
+      refused(ApiError.notCached());
+      return;
+    }
     shared.metrics().count(Pick.PICKED);
     picked = endpoint;
     request.dispatched(to);
     request.sending();
     String endpoints = endpoints(to, endpoint);
     Mutation changes = changes(to, endpoints);
-    byte[] whole = request.bodyFor(to);
+    boolean isTold = proxy.config().picker().routingSidecar();
+    byte[] whole = isTold ? request.bodyBehindSidecar(to) : request.bodyFor(to);
     boolean isOfBody = modes.request().isWhole() && !headOnly;
     boolean isChanged = isOfBody && (isDecoded || whole.length != bodyBytes());
     Kind kind = isOfBody ? Kind.REQUEST_BODY : Kind.REQUEST_HEADERS;
@@ -411,6 +431,25 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     }
   }
 
+  /** As llm-d's coordinator asks, whose other way is to have the prompt computed elsewhere. */
+  private boolean prefersCached() {
+    for (String header : requestHeaders.getAll("prefer")) {
+      for (String preference : header.split(",", -1)) {
+        int parameters = preference.indexOf(';');
+        String token = parameters < 0 ? preference : preference.substring(0, parameters);
+        if (token.strip().equalsIgnoreCase("if-available")) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static boolean holdsSome(Assignment to) {
+    Prediction prediction = to.choice().prediction();
+    return prediction.predicts() && prediction.cachedTokens() > 0;
+  }
+
   private int bodyBytes() {
     return Objects.requireNonNull(body).whole().length;
   }
@@ -419,7 +458,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private String endpoints(Assignment to, String endpoint) {
     int most = proxy.config().picker().endpoints();
     PreparedRequest request = Objects.requireNonNull(routed).prepared();
-    if (most <= 1 || request == null || to.replica().ranks() > 1 || to.capsLoads()) {
+    if (most <= 1 || request == null || to.replica().ranks() > 1 || to.isForItAlone()) {
       return endpoint;
     }
     Set<String> named = new HashSet<>(Set.of(to.replica().name()));
@@ -448,6 +487,9 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       changes.set(Headers.RANK, rank);
       set.add(Headers.RANK);
     }
+    if (proxy.config().picker().routingSidecar()) {
+      tellSidecar(to, changes, set);
+    }
     String own = proxy.upstreams().of(to.replica()).authorization();
     if (own != null) {
       changes.set("authorization", own);
@@ -468,6 +510,27 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       }
     }
     return changes;
+  }
+
+  /** What has no address yet is not told: the engine computes it then. */
+  private void tellSidecar(Assignment to, Mutation changes, Set<String> set) {
+    Assignment computes = to.prefill();
+    String prefiller = computes == null ? null : shared.endpoints().known(computes.replica());
+    EngineState source = to.source();
+    String from = source == null ? null : shared.endpoints().known(source.replica());
+    if (prefiller != null) {
+      changes.set(PREFILLER, prefiller);
+      set.add(PREFILLER);
+    } else if (computes != null) {
+      computes.finished(Outcome.CANCELLED);
+      prefilled = true;
+    }
+    if (from != null) {
+      changes.set(CACHE_SOURCE, from);
+      set.add(CACHE_SOURCE);
+    } else if (source != null) {
+      to.untold();
+    }
   }
 
   /** Gives back as much of the body as the gateway takes. */
@@ -641,7 +704,20 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       by.responded(now);
       by.answered();
     }
-    answer.feed(bytes, now);
+    if (answer.feed(bytes, now)) {
+      prefilled(by);
+    }
+  }
+
+  /** The prompt has been computed, if at another engine. */
+  private void prefilled(Assignment by) {
+    Assignment computes = by.prefill();
+    if (computes != null && !prefilled) {
+      prefilled = true;
+      computes.firstToken();
+      computes.finished(Outcome.COMPLETED);
+      proxy.metrics().countSplit("handed_over", computes, by);
+    }
   }
 
   /** The engine's answer is over. */
@@ -654,8 +730,11 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       if (status < 500) {
         by.answered();
       }
+      if (status < 400) {
+        prefilled(by);
+      }
       if (watch != null) {
-        watch.report();
+        watch.report(by.prefill() == null);
       }
     }
     giveUp(AnswerWatch.outcome(status));

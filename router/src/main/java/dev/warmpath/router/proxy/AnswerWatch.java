@@ -80,9 +80,13 @@ public final class AnswerWatch {
     return scanner;
   }
 
-  /** The answer is over, and so is what the engine reported, unless that is an error. */
-  public void report() {
-    report(scanner.usage(), true);
+  /**
+   * The answer is over, and so is what the engine reported, unless that is an error.
+   *
+   * @param comparable whether the tokens that were cached are those of the assignment's engine
+   */
+  public void report(boolean comparable) {
+    report(scanner.usage(), comparable);
   }
 
   /**

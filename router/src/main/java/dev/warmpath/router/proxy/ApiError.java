@@ -231,6 +231,12 @@ public record ApiError(int status, String type, String code, String message, int
     return unavailable("queue_timeout", "No replica had room for it in time.");
   }
 
+  /** The request prefers an engine that has some of its prompt, and none has. */
+  public static ApiError notCached() {
+    String message = "No replica has a part of the prompt in its cache.";
+    return new ApiError(412, "invalid_request_error", "not_cached", message);
+  }
+
   /** Too much is going on in the router itself. */
   public static ApiError overloaded(String what) {
     return unavailable("overloaded", "The router is overloaded: " + what + ".");

@@ -119,7 +119,7 @@ public final class ProxyMetrics {
   }
 
   /** The prompt of a request was computed by another engine than the one that answers, or not. */
-  void countSplit(String result, Assignment computes, Assignment answers) {
+  public void countSplit(String result, Assignment computes, Assignment answers) {
     splits.of(result).increment();
     computes.meters().countPair(PREFILL, result);
     answers.meters().countPair(DECODE, result);

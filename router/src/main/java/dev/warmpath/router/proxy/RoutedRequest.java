@@ -524,6 +524,12 @@ public final class RoutedRequest {
             Handoff.End.of(source.replica(), source.dpRank()));
   }
 
+  /** The same for an engine whose side-car is told where to get the rest of the prompt. */
+  public byte[] bodyBehindSidecar(Assignment assignment) {
+    boolean caps = assignment.prefill() == null && assignment.source() == null;
+    return caps ? bodyFor(assignment) : KvProtocol.alone(body.whole(), fields);
+  }
+
   /** Notes the end of the request, once. */
   public void ended(int status, Ending ending) {
     over = true;

@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.fleet.KvTransfer;
+import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.envoyproxy.envoy.config.core.v3.HeaderValueOption.HeaderAppendAction;
@@ -404,6 +406,59 @@ class PickerTest {
         .containsExactlyInAnyOrder(
             "x-data-parallel-rank", "accept-encoding", "x-prefiller-host-port");
     finish(stream);
+  }
+
+  @Test
+  void sidecarIsToldWhoComputesThePrompt() throws Exception {
+    start(
+        2,
+        tree ->
+            tree.set("picker.routing-sidecar", true, "test").set("policy.split", "always", "test"));
+    List<Replica> replicas = rig.router.fleet().replicas();
+    rig.router.fleet().told(replicas.get(0), transfer(KvTransfer.Role.PREFILL));
+    rig.router.fleet().told(replicas.get(1), transfer(KvTransfer.Role.DECODE));
+    Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    String steered = STREAM.replaceFirst("\\{", "{\"kv_transfer_params\":{\"remote_host\":\"x\"},");
+    stream.post(CHAT, "content-type", "application/json", "x-prefiller-host-port", "6.6.6.6:1");
+    stream.body(steered, true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(1));
+    assertThat(Gateway.headers(Gateway.mutation(stream.answers.get(0))))
+        .containsEntry("x-prefiller-host-port", endpoint(0));
+    assertThat(stream.echo(1)).doesNotContain("remote_host");
+    assertThat(rig.inFlight()).isEqualTo(2);
+
+    stream.answerHead(200, "text/event-stream", false);
+    stream.answer(EVENTS, false);
+    Rig.until(() -> rig.inFlight() == 1);
+    stream.answer("", true);
+    rig.untilIdle();
+    assertThat(metric("outcomes_total{engine=\"r0\",outcome=\"completed\"}")).isEqualTo(1);
+    assertThat(metric("outcomes_total{engine=\"r1\",outcome=\"completed\"}")).isEqualTo(1);
+    assertThat(metric("split_requests_total{result=\"handed_over\"}")).isEqualTo(1);
+
+    Gateway.Stream left = gateway.open();
+    left.post(CHAT, "content-type", "application/json").body(BODY, true);
+    left.picked(0);
+    assertThat(rig.inFlight()).isEqualTo(2);
+    left.reset();
+    rig.untilIdle();
+  }
+
+  private static KvTransfer transfer(KvTransfer.Role role) {
+    return new KvTransfer(role, KvTransfer.Connector.NIXL, "", "h", 1, 0, false);
+  }
+
+  @Test
+  void coordinatorThatPrefersACacheIsToldThatThereIsNone() throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "prefer", "respond-async, If-Available;wait=1").body(BODY, true);
+    refused(stream, 412, "not_cached", null);
+    rig.untilIdle();
+    Gateway.Stream other = gateway.open();
+    other.post(CHAT, "prefer", "if-available-not").body(BODY, true);
+    other.picked(0);
+    finish(other);
   }
 
   @Test

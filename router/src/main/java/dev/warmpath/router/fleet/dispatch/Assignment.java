@@ -85,6 +85,11 @@ public final class Assignment implements DispatchResult {
     return source;
   }
 
+  /** Whether what the engine is told of the prompt would be wrong of another one. */
+  public boolean isForItAlone() {
+    return capsLoads() || source != null || prefill != null;
+  }
+
   /** It cannot be told: the engine reads back what it finds, which nothing here has foreseen. */
   public void untold() {
     untold = true;
