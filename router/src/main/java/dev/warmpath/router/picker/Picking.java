@@ -100,6 +100,8 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
 
   private static final int MESSAGE_BYTES_BESIDES_BODY = 1 << 20;
   private static final int CLIENT_GONE_STATUS = 499;
+  private static final int UNAVAILABLE = 503;
+  private static final String UPSTREAM_TIME = "x-envoy-upstream-service-time";
   private static final int TOO_MANY_REQUESTS = 429;
   private static final String DROP_REASON = "x-llm-d-request-dropped-reason";
   private static final String PREFILLER = "x-prefiller-host-port";
@@ -140,6 +142,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   /** Whether the engine that computes the prompt is done. */
   private boolean prefilled;
 
+  private boolean isOfEngine;
   private boolean closed;
 
   Picking(Shared shared, HttpServerRequest request) {
@@ -621,6 +624,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       answering = true;
       served(message.served());
       status = number(message.headers().get(":status"));
+      isOfEngine = message.headers().contains(UPSTREAM_TIME);
       Assignment by = assignment;
       if (by != null) {
         String contentType =
@@ -643,7 +647,8 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   }
 
   /**
-   * Another endpoint of the list than the first may have answered: the request is counted there.
+   * Another endpoint of the list may have answered: the first could not be reached, and the request
+   * is counted at the other one.
    */
   private void served(@Nullable String endpoint) {
     Assignment first = assignment;
@@ -651,16 +656,17 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     if (endpoint == null || endpoint.equals(picked) || first == null || request == null) {
       return;
     }
-    List<Replica> there = shared.endpoints().at(endpoint);
     shared.metrics().count(Pick.MOVED);
     assignment = null;
-    first.finished(Outcome.CANCELLED);
-    if (!there.isEmpty()) {
+    first.finished(Outcome.FAILED);
+    for (Replica there : shared.endpoints().at(endpoint)) {
       DispatchResult moved =
-          proxy.dispatcher().assign(request.only(Set.of(there.get(0).name())), Set.of());
+          proxy.dispatcher().assign(request.only(Set.of(there.name())), Set.of());
       if (moved instanceof Assignment taken) {
+        taken.untold();
         assignment = taken;
         Objects.requireNonNull(routed).dispatched(taken);
+        return;
       }
     }
   }
@@ -737,7 +743,9 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
         watch.report(by.prefill() == null);
       }
     }
-    giveUp(AnswerWatch.outcome(status));
+    // Envoy's own answers lack the time that an engine took
+    boolean isOfEnvoy = status == UNAVAILABLE && !isOfEngine;
+    giveUp(isOfEnvoy ? Outcome.FAILED : AnswerWatch.outcome(status));
     over(status, Ending.COMPLETE);
   }
 
@@ -807,7 +815,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       if (answering && modes.response() == BodyMode.NONE) {
         answered(); // its body does not come here
       } else {
-        if (assignment == null) {
+        if (picked.isEmpty()) {
           shared.metrics().count(Pick.LEFT);
         }
         giveUp(Outcome.CANCELLED);

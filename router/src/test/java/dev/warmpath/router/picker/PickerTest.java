@@ -245,13 +245,19 @@ class PickerTest {
     failing.picked(0);
     failing.answerHead(500, "text/plain", false).answer("no", true);
     rig.untilIdle();
+    Gateway.Stream unreachable = gateway.open();
+    unreachable.post(CHAT).body(BODY, true);
+    unreachable.picked(0);
+    unreachable.answerHead(503, "text/plain", false).answer("upstream connect error", true);
+    rig.untilIdle();
     failing.answerTrailers().end();
+    unreachable.end();
     Rig.until(() -> metric("picker_streams") == 0);
     rig.untilIdle();
     Map<String, Double> metrics = rig.metrics();
     assertThat(metrics)
         .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"cancelled\"}", 2.0)
-        .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"failed\"}", 1.0)
+        .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"failed\"}", 2.0)
         .containsEntry("warmpath_picker_picks_total{result=\"left\"}", 1.0)
         .containsEntry("warmpath_replica_requests{replica=\"r0\"}", 0.0)
         .containsEntry("warmpath_request_bodies_bytes", 0.0);
@@ -392,6 +398,12 @@ class PickerTest {
     assertThat(metric("outcomes_total{engine=\"" + served + "\",outcome=\"completed\"}"))
         .isEqualTo(1);
     assertThat(metric("picker_picks_total{result=\"moved\"}")).isEqualTo(1);
+    assertThat(
+            rig.metrics().entrySet().stream()
+                .filter(series -> series.getKey().contains("outcome=\"failed\""))
+                .mapToDouble(Map.Entry::getValue)
+                .sum())
+        .isEqualTo(1);
   }
 
   @Test

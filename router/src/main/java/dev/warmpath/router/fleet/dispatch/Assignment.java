@@ -90,7 +90,10 @@ public final class Assignment implements DispatchResult {
     return capsLoads() || source != null || prefill != null;
   }
 
-  /** It cannot be told: the engine reads back what it finds, which nothing here has foreseen. */
+  /**
+   * It cannot be told: the engine reads back what it finds, which nothing here has foreseen. Or it
+   * had the request already: what the index shows of its prompt there may come from itself.
+   */
   public void untold() {
     untold = true;
   }
