@@ -14,6 +14,8 @@ import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.policy.SplitRules;
 import dev.warmpath.tokenizer.PromptResult;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,7 @@ class PullTest {
   private static final int FULL = 5;
 
   private final World world = new World("least-requests", FULL);
+  private final List<Assignment> occupying = new ArrayList<>();
   private final PromptResult.Tokens prompt = prompt(TOKENS, 16, 1, 0);
 
   PullTest() {
@@ -50,9 +53,13 @@ class PullTest {
   /** So that no other request gets there. */
   private void occupy(String name) {
     for (int i = 0; i < FULL; i++) {
-      PreparedRequest other = World.request(prompt(0, 16, 9, 900 + i)).only(Set.of(name));
-      assertThat(world.dispatcher.assign(other, Set.of())).isInstanceOf(Assignment.class);
+      occupying.add(world.assign(World.request(prompt(0, 16, 9, 900 + i)).only(Set.of(name))));
     }
+  }
+
+  private void release() {
+    occupying.forEach(each -> each.finished(Outcome.CANCELLED));
+    occupying.clear();
   }
 
   private Assignment assign() {
@@ -187,6 +194,44 @@ class PullTest {
     assertThat(answered(0).source()).isNull();
     world.pass(10 * 60_000 + 1);
     assertThat(answered(TOKENS).source()).isNotNull();
+  }
+
+  @Test
+  void oneThatHasLostAPartMeanwhileIsAskedAgain() {
+    addOwnerAndIdle();
+    for (int i = 0; i < 5; i++) {
+      assertThat(answered(800).source()).isNotNull();
+    }
+    assertThat(world.counted(Metric.SLOW_TIER_TOKENS_TOTAL, "r1", "missed"))
+        .isEqualTo(5.0 * (TOKENS - 800));
+    assertThat(world.counted(Metric.PREDICTIONS_TOTAL, "r1", "over")).isEqualTo(5);
+  }
+
+  @Test
+  void aLinkThatWorksOneWayOnlyIsGivenUpAllTheSame() {
+    add("r0", Connector.OFFLOADING, "");
+    add("r1", Connector.OFFLOADING, "");
+    for (int family = 1; family <= 8; family++) {
+      String owner = family % 2 == 0 ? "r0" : "r1";
+      world.store(owner, TOKENS / 16, prompt(TOKENS, 16, family, 0), StorageTier.CPU);
+    }
+    for (int family = 1; family <= 6; family++) {
+      String other = family % 2 == 0 ? "r1" : "r0";
+      assertThat(pulled(other, family, other.equals("r0") ? TOKENS : 0)).isTrue();
+    }
+    assertThat(pulled("r0", 7, TOKENS)).isTrue();
+    assertThat(pulled("r1", 8, 0)).isFalse();
+  }
+
+  /** Whether this engine pulls for a request that comes alone, and reports so much then. */
+  private boolean pulled(String engine, int family, int cachedTokens) {
+    occupy(engine.equals("r0") ? "r1" : "r0");
+    Assignment one = assign(family);
+    assertThat(one.engine()).isEqualTo(engine);
+    one.usage(TOKENS + 16, cachedTokens);
+    one.finished(Outcome.CANCELLED);
+    release();
+    return one.source() != null;
   }
 
   @Test
