@@ -430,7 +430,7 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, bodies, trees, configured::modelOf),
+        new PromptReader(models, bodies, trees, configured::modelOf, rules),
         parity == null ? BodyWatch.NONE : parity,
         remote == null ? RemoteReader.NONE : remote,
         config.tokenizing(),

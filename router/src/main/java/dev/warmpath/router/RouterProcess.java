@@ -10,6 +10,7 @@ import dev.warmpath.router.doctor.facts.HostFacts;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.FleetWatch;
@@ -272,6 +273,11 @@ public final class RouterProcess implements AutoCloseable {
   /** A request's prompt on each engine that may get it. */
   public List<EngineChain> chains(RequestKind kind, byte[] body) {
     return core.dispatcher().chains(core.prompts().readNow(kind, body, RoutingHints.NONE));
+  }
+
+  /** What is said of requests beside the pools that replicas are found by. */
+  public InferenceRules rules() {
+    return core.rules();
   }
 
   /** How full the heap is. */

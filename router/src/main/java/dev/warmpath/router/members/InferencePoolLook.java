@@ -472,11 +472,13 @@ final class InferencePoolLook implements Look {
     if (all == null) {
       return null;
     }
-    return ACTIVE_PORTS.stream()
-        .filter(all::containsKey)
-        .findFirst()
-        .map(key -> Set.copyOf(Stream.of(all.get(key).split(",")).map(String::strip).toList()))
-        .orElse(null);
+    for (String key : ACTIVE_PORTS) {
+      String ports = all.get(key);
+      if (ports != null) {
+        return Set.copyOf(Stream.of(ports.split(",")).map(String::strip).toList());
+      }
+    }
+    return null;
   }
 
   private static String name(HasMetadata object) {

@@ -170,7 +170,7 @@ public final class PromptPool implements AutoCloseable {
     /** Shows what was read to others; whether one of them answers, as {@link #askElsewhere}. */
     private boolean show(RequestKind kind, ReadRequest result, TreeRoom.Share share) {
       try {
-        watch.read(kind, body, result);
+        watch.read(kind, result.body(body), result);
         return askElsewhere(kind, result, share);
       } catch (RuntimeException e) {
         LOG.error("what was read was shown to others in vain, bodyBytes={}", body.length, e);
@@ -180,7 +180,7 @@ public final class PromptPool implements AutoCloseable {
 
     /** Whether somebody is asked for the prompt: the answer, and its tree's end, come then. */
     private boolean askElsewhere(RequestKind kind, ReadRequest result, TreeRoom.Share share) {
-      CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
+      CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, result.body(body), result);
       if (asked == null) {
         return false;
       }
@@ -320,7 +320,7 @@ public final class PromptPool implements AutoCloseable {
     }
     try (TreeRoom.Share share = trees().share()) {
       ReadRequest result = reader.read(kind, body, hints, share);
-      CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
+      CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, result.body(body), result);
       PromptResult found =
           asked == null
               ? null

@@ -2,18 +2,25 @@ package dev.warmpath.router.prompt;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.prompt.ReadRequest.Renamed;
 import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.prompt.body.NamedModels;
 import dev.warmpath.router.prompt.body.TreeRoom;
+import dev.warmpath.router.transfer.RequestFields;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +38,7 @@ public final class PromptReader {
   private final BodyParser bodies;
   private final TreeRoom trees;
   private final UnaryOperator<String> modelOf;
+  private final InferenceRules rules;
 
   /**
    * Reads with these tokenizers.
@@ -38,7 +46,12 @@ public final class PromptReader {
    * @param bodies parses bodies, and bounds their depth
    */
   public PromptReader(Tokenizers tokenizers, BodyParser bodies) {
-    this(tokenizers, bodies, new TreeRoom(Long.MAX_VALUE), name -> name);
+    this(
+        tokenizers,
+        bodies,
+        new TreeRoom(Long.MAX_VALUE),
+        name -> name,
+        new InferenceRules(new Random()));
   }
 
   /**
@@ -46,13 +59,19 @@ public final class PromptReader {
    *
    * @param trees what all bodies that are being read may take
    * @param modelOf the model that a name in a request means
+   * @param rules for which model a request goes to an engine
    */
   public PromptReader(
-      Tokenizers tokenizers, BodyParser bodies, TreeRoom trees, UnaryOperator<String> modelOf) {
+      Tokenizers tokenizers,
+      BodyParser bodies,
+      TreeRoom trees,
+      UnaryOperator<String> modelOf,
+      InferenceRules rules) {
     this.tokenizers = tokenizers;
     this.bodies = bodies;
     this.trees = trees;
     this.modelOf = modelOf;
+    this.rules = rules;
   }
 
   /** What the bodies that are being read take. */
@@ -70,11 +89,13 @@ public final class PromptReader {
     try {
       NamedModels models = new NamedModels();
       if (parse(body, share, models) instanceof ObjectNode tree) {
+        Renamed renamed = rename(tree, body, hints);
         PromptResult prompt = prompt(kind, tree);
         boolean known = prompt instanceof PromptResult.Tokens;
         int estimate = known ? 0 : BodyFields.estimatedTokens(tree);
         PreparedRequest request = request(tree, prompt, estimate, hints);
-        return new ReadRequest(request, text(tree, PREVIOUS_RESPONSE), models.names(), tree);
+        Set<String> named = named(models.names(), hints);
+        return new ReadRequest(request, text(tree, PREVIOUS_RESPONSE), named, tree, renamed);
       }
       return readWithoutPrompt(body, null, hints, FallbackCause.BAD_JSON);
     } catch (TreeRoom.FullException e) {
@@ -105,10 +126,48 @@ public final class PromptReader {
       RoutingHints hints,
       @Nullable FallbackCause cause) {
     BodyFields found = BodyFields.of(body, contentType);
+    boolean isForm = BodyFields.isForm(contentType);
+    Renamed renamed = isForm ? null : rename(found.fields(), body, hints);
     PromptResult prompt = cause == null ? null : PromptResult.Inexact.of(cause);
     PreparedRequest request = request(found.fields(), prompt, found.estimatedTokens(), hints);
     String previous = text(found.fields(), PREVIOUS_RESPONSE);
-    return new ReadRequest(request, previous, found.models(), null);
+    Set<String> named = isForm ? found.models() : named(found.models(), hints);
+    return new ReadRequest(request, previous, named, null, renamed);
+  }
+
+  /** A client that names an engine's model in a header has to be allowed that one too. */
+  private static Set<String> named(Set<String> models, RoutingHints hints) {
+    if (hints.engineModel() == null) {
+      return models;
+    }
+    Set<String> all = new LinkedHashSet<>(models);
+    all.add(hints.engineModel());
+    return all;
+  }
+
+  /** Puts the model that an engine is asked for into the fields, if it is not the client's. */
+  private @Nullable Renamed rename(ObjectNode fields, byte[] body, RoutingHints hints) {
+    String asked = text(fields, "model");
+    if (asked == null) {
+      return null;
+    }
+    String told = hints.engineModel();
+    String given = told == null ? rules.rewritten(asked, session(fields, hints)) : told;
+    if (given == null || given.equals(asked)) {
+      return null;
+    }
+    RequestFields places = RequestFields.of(body);
+    if (places == null) {
+      return null;
+    }
+    fields.put("model", given);
+    String json = fields.path("model").toString();
+    return new Renamed(asked, given, places.edited(Set.of(), Map.of("model", json)));
+  }
+
+  private static @Nullable String session(ObjectNode fields, RoutingHints hints) {
+    String session = hints.session() == null ? text(fields, "session_id") : hints.session();
+    return session == null ? text(fields, "user") : session;
   }
 
   /** The model that a name in a request means. */
@@ -123,11 +182,10 @@ public final class PromptReader {
 
   private PreparedRequest request(
       ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, RoutingHints hints) {
-    String session = hints.session() == null ? text(fields, "session_id") : hints.session();
     return new PreparedRequest(
         model(fields),
         Prompt.of(prompt),
-        session == null ? text(fields, "user") : session,
+        session(fields, hints),
         BodyFields.isStreamed(fields),
         estimatedTokens,
         hints.priority(),

@@ -16,15 +16,31 @@ import org.jspecify.annotations.Nullable;
  * @param models all models that it may be read to name, as it names them: {@link BodyFields#models}
  * @param tree what the body was parsed to, of use until the prompt is answered; null where nothing
  *     was built
+ * @param renamed how engines get it, if that is not as it came
  */
 public record ReadRequest(
     PreparedRequest request,
     @Nullable String previousResponse,
     Set<String> models,
-    @Nullable ObjectNode tree) {
+    @Nullable ObjectNode tree,
+    @Nullable Renamed renamed) {
+
+  /**
+   * A request for another model than the client's.
+   *
+   * @param asked the model that the client names
+   * @param given the model that the engine is asked for
+   * @param body the client's with that model
+   */
+  public record Renamed(String asked, String given, byte[] body) {}
+
+  /** The body for engines, which came as {@code whole}. */
+  public byte[] body(byte[] whole) {
+    return renamed == null ? whole : renamed.body();
+  }
 
   /** The same with a prompt that was found out elsewhere. */
   ReadRequest with(PreparedRequest found) {
-    return new ReadRequest(found, previousResponse, models, tree);
+    return new ReadRequest(found, previousResponse, models, tree, renamed);
   }
 }

@@ -95,6 +95,7 @@ final class Attempt {
   private @Nullable HttpClientResponse answer;
   private @Nullable AnswerWatch watch;
   private @Nullable TransferParams hidden;
+  private @Nullable AnswerModel model;
 
   /** What came of a decode's first event. */
   private @Nullable Buffer firstEvent;
@@ -236,6 +237,8 @@ final class Attempt {
       watch =
           new AnswerWatch(exchange.routed(), assignment, found.statusCode(), contentType(found));
       hidden = exchange.hidesTransfers() ? new TransferParams() : null;
+      model =
+          exchange.routed().answerModel(contentType(found), found.getHeader("content-encoding"));
     }
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));
@@ -340,7 +343,11 @@ final class Attempt {
     scan(bytes, now);
     boolean isChanged = hidden != null && hidden.empty(bytes);
     HttpServerResponse down = exchange.response();
-    down.write(isChanged ? Buffer.buffer(bytes) : chunk);
+    if (model != null) {
+      down.write(Buffer.buffer(model.restore(bytes)));
+    } else {
+      down.write(isChanged ? Buffer.buffer(bytes) : chunk);
+    }
     exchange.wrote(now);
     if (down.writeQueueFull()) {
       pauseFor(down);
@@ -416,7 +423,10 @@ final class Attempt {
     }
     Headers.downwards(from.headers(), down.headers());
     Headers.addOwn(proxy.config().headers(), assignment, down::putHeader);
-    if (!from.headers().contains("content-length")) {
+    if (model != null) {
+      down.headers().remove("content-length");
+    }
+    if (!down.headers().contains("content-length")) {
       down.setChunked(true);
     }
   }
@@ -447,6 +457,10 @@ final class Attempt {
     }
     if (!begun) {
       begin();
+    }
+    byte[] rest = model == null ? new byte[0] : model.rest();
+    if (rest.length > 0) {
+      exchange.response().write(Buffer.buffer(rest));
     }
     reportUsage();
     PrefillLeg leg = exchange.prefill();

@@ -163,6 +163,22 @@ public final class RequestBody {
     dropped = false;
   }
 
+  /**
+   * Becomes other bytes.
+   *
+   * @return false if there is no room for them
+   */
+  boolean become(byte[] other) {
+    int more = other.length - bytes.length;
+    if (more > 0 && !room.take(more)) {
+      return false;
+    }
+    room.give(Math.max(0, -more));
+    bytes = other;
+    count = other.length;
+    return true;
+  }
+
   /** All that was collected, not to be changed. */
   public byte[] whole() {
     if (count < bytes.length) {

@@ -134,6 +134,9 @@ public final class RoutedRequest {
   /** Its end is noted. */
   private boolean over;
 
+  /** How engines get it, if that is not as it came. */
+  private ReadRequest.@Nullable Renamed renamed;
+
   /** Where the fields of the body lie; null where nothing is to be changed, or can be. */
   private @Nullable RequestFields fields;
 
@@ -290,12 +293,17 @@ public final class RoutedRequest {
    * Judges a request that was read by its client's quota, and asks for an engine. Called once on a
    * thread of the prompt pool; what throws here ends the request too.
    */
-  private void decide(@Nullable ReadRequest read, byte[] whole) {
+  private void decide(@Nullable ReadRequest read, byte[] came) {
     try {
       if (read == null) {
         ApiError refusal = ApiError.unread();
         later(() -> refuse(refusal));
         return;
+      }
+      byte[] whole = read.body(came);
+      renamed = read.renamed();
+      if (whole != came) {
+        later(() -> become(whole)); // before an engine can be told, which gets it
       }
       boolean hasKind = head.route().kind() != null;
       String stored = keepsResponses() ? read.previousResponse() : storedId;
@@ -328,6 +336,12 @@ public final class RoutedRequest {
       });
     } catch (RuntimeException | Error e) {
       later(() -> failed(e));
+    }
+  }
+
+  private void become(byte[] whole) {
+    if (!isSettled() && !body.become(whole)) {
+      refuse(ApiError.noRoom());
     }
   }
 
@@ -614,6 +628,20 @@ public final class RoutedRequest {
   /** Whether the client gets the answer's {@code kv_transfer_params} empty. */
   boolean hidesTransfers() {
     return hidesTransfers;
+  }
+
+  /**
+   * What puts the client's model back into an answer of an engine that was asked for another one.
+   *
+   * @param contentType that of the answer, or "" if it has none
+   * @return null where there is nothing to put back
+   */
+  public @Nullable AnswerModel answerModel(String contentType, @Nullable String contentEncoding) {
+    boolean isText = contentType.startsWith("text/event-stream") || contentType.contains("json");
+    boolean isPlain = contentEncoding == null || contentEncoding.equals("identity");
+    return renamed != null && isText && isPlain
+        ? new AnswerModel(renamed.given(), renamed.asked())
+        : null;
   }
 
   /** Whether the answer is a stored response, which its replica keeps. */

@@ -23,6 +23,9 @@ final class RoutingHeaders {
   private static final List<String> FAIRNESS =
       List.of("x-llm-d-inference-fairness-id", "x-gateway-inference-fairness-id");
 
+  private static final List<String> ENGINE_MODEL =
+      List.of("x-llm-d-model-name-rewrite", "x-gateway-model-name-rewrite");
+
   private RoutingHeaders() {}
 
   /**
@@ -34,18 +37,19 @@ final class RoutingHeaders {
   static RoutingHints of(
       RouterConfig config, InferenceRules rules, MultiMap headers, @Nullable Client client) {
     String session = headers.get(config.policy().sessionHeader());
+    String model = first(ENGINE_MODEL, headers, rules);
     Integer said = priority(config.queue().priorityHeader(), headers, rules);
     if (client != null) {
       int own = client.priority();
       int priority = said == null ? own : Math.max(own, said);
-      return new RoutingHints(session, priority, client.name());
+      return new RoutingHints(session, priority, client.name(), model);
     }
     String clientHeader = config.queue().clientHeader();
     String named = first(FAIRNESS, headers, rules);
     if (named == null && clientHeader != null) {
       named = headers.get(clientHeader);
     }
-    return new RoutingHints(session, said == null ? 0 : said, named);
+    return new RoutingHints(session, said == null ? 0 : said, named, model);
   }
 
   /** The lower, the earlier; an objective's is the other way round. Null if none is told. */

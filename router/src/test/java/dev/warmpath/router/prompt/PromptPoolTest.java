@@ -403,4 +403,16 @@ class PromptPoolTest {
       assertThat(read.request().model()).isEqualTo("m");
     }
   }
+
+  @Test
+  void aClientNeedsTheModelThatItsHeaderNamesToo() {
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
+    RoutingHints hints = new RoutingHints(null, 0, null, "secret");
+    byte[] body = "{\"model\":\"m\"}".getBytes(UTF_8);
+    ReadRequest read = reader.readWithoutPrompt(body, null, hints, null);
+    assertThat(read.models()).containsExactly("m", "secret");
+    assertThat(read.request().model()).isEqualTo("secret");
+    assertThat(new String(read.body(body), UTF_8)).isEqualTo("{\"model\":\"secret\"}");
+  }
 }
