@@ -264,6 +264,7 @@ public record RouterConfig(
   public record Queue(
       @Key(standard = "1000", max = 1_000_000) int requests,
       @Key(standard = "30000", min = 1, max = 86_400_000) int timeoutMs,
+      @Key(standard = "false", reloadable = true) boolean evict,
       @Key(advanced = true) @Nullable String priorityHeader,
       @Key(standard = "authorization", advanced = true) @Nullable String clientHeader) {}
 

@@ -87,6 +87,8 @@ public enum Metric {
       "Prompt tokens of split requests: computed, cached (both as prefills report), received (what"
           + " the decode's index lacked).",
       "kind"),
+  EVICTIONS_TOTAL(
+      Type.COUNTER, "Requests in flight that were ended for waiting ones of higher priority."),
   ADVISED_PREFILL_RATIO(
       Type.GAUGE,
       "Prefills that one decode needs: engine time of the last hour's uncached prompt tokens against"

@@ -603,9 +603,20 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       case "no_replica" -> "rejected-no-endpoints";
       case "overloaded", "heap_full" -> "rejected-saturated";
       case "queue_timeout" -> "rejected-ttl-expired";
+      case "evicted" -> "evicted";
       case "shutting_down" -> "rejected-shutting-down";
       default -> null;
     };
+  }
+
+  /** Before an answer the gateway gives one of ours; after that it can only break off. */
+  @Override
+  public void evicted(ApiError why) {
+    if (answering) {
+      cut(GrpcCall.Status.UNAVAILABLE);
+    } else {
+      refused(why);
+    }
   }
 
   @Override

@@ -237,6 +237,12 @@ public record ApiError(int status, String type, String code, String message, int
     return new ApiError(412, "invalid_request_error", "not_cached", message);
   }
 
+  /** The request was ended for another one. */
+  static ApiError evicted() {
+    String message = "It was ended for a request of higher priority.";
+    return new ApiError(429, "rate_limit_error", "evicted", message);
+  }
+
   /** Too much is going on in the router itself. */
   public static ApiError overloaded(String what) {
     return unavailable("overloaded", "The router is overloaded: " + what + ".");

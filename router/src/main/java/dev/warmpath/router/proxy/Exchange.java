@@ -815,6 +815,11 @@ final class Exchange implements RoutedRequest.Listener {
     }
   }
 
+  @Override
+  public void evicted(ApiError why) {
+    guarded(v -> breakOff(why)).handle(null);
+  }
+
   /** The process ends: what has begun is cut off, with an error if one can still be said. */
   private void cut() {
     guarded(v -> breakOff(ApiError.shuttingDown())).handle(null);

@@ -79,6 +79,9 @@ public final class RoutedRequest {
     /** It gets none. */
     void refused(ApiError error);
 
+    /** It is ended, whatever has come of it, for one of higher priority. */
+    void evicted(ApiError why);
+
     /** A bug of ours. */
     void failed(Throwable bug);
   }
@@ -572,6 +575,11 @@ public final class RoutedRequest {
   /** An engine is given the request. */
   public void dispatched(Assignment to) {
     timeline.dispatched(to);
+    PreparedRequest request = prepared;
+    if (request != null && proxy.config().queue().evict()) {
+      Runnable end = () -> later(() -> listener.evicted(ApiError.evicted()));
+      proxy.dispatcher().evictable(to, request, end);
+    }
   }
 
   /** The engine is about to get it. */

@@ -461,6 +461,35 @@ class PickerTest {
   }
 
   @Test
+  void evictedRequestIsToldOrBrokenOff() throws Exception {
+    start(
+        1,
+        tree ->
+            tree.set("limits.replica-requests", 1, "test")
+                .set("queue.priority-header", "x-priority", "test")
+                .set("queue.evict", true, "test"));
+    Gateway.Stream low = gateway.open();
+    low.post(CHAT, "x-priority", "5").body(BODY, true);
+    low.picked(0);
+    Gateway.Stream second = gateway.open();
+    second.post(CHAT, "x-priority", "4").body(BODY, true);
+    second.picked(0);
+    Rig.until(() -> low.answers.get(low.answers.size() - 1).hasImmediateResponse());
+    ImmediateResponse told = low.answers.get(low.answers.size() - 1).getImmediateResponse();
+    assertThat(told.getStatus().getCodeValue()).isEqualTo(429);
+    assertThat(told.getBody().toStringUtf8()).contains("\"code\":\"evicted\"");
+    assertThat(Gateway.headers(told.getHeaders()))
+        .containsEntry("x-llm-d-request-dropped-reason", "evicted");
+    second.answerHead(200, "text/event-stream", false);
+    Gateway.Stream third = gateway.open();
+    third.post(CHAT).body(BODY, true);
+    third.picked(0);
+    assertThat(second.awaitStatus()).isEqualTo("14");
+    finish(third);
+    rig.untilIdle();
+  }
+
+  @Test
   void coordinatorThatPrefersACacheIsToldThatThereIsNone() throws Exception {
     start(1);
     Gateway.Stream stream = gateway.open();

@@ -34,6 +34,7 @@ public final class Assignment implements DispatchResult {
   private final @Nullable Assignment prefill;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile boolean untold;
+  private volatile boolean computed;
   private volatile int answerTokens;
   private volatile long[] note = Policy.NOTHING;
 
@@ -174,8 +175,19 @@ public final class Assignment implements DispatchResult {
     engine.rest(seconds, dispatcher.nanos());
   }
 
+  /** Whether it has ended. */
+  boolean isOver() {
+    return engine.isOver(reservation);
+  }
+
+  /** Whether a stream has brought its first content. */
+  boolean isComputed() {
+    return computed;
+  }
+
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
+    computed = true;
     if (engine.firstToken(reservation, dispatcher.nanos())) {
       dispatcher.listeners().forEach(listener -> listener.prefilled(this));
     }
@@ -272,6 +284,7 @@ public final class Assignment implements DispatchResult {
       engine.teach(dispatcher.answers(), reservation, answerTokens, dispatcher.nanos());
     }
     if (ended) {
+      dispatcher.evictions().remove(this);
       meters().countOutcome(outcome);
       for (DispatchListener listener : dispatcher.listeners()) {
         listener.finished(this, outcome);

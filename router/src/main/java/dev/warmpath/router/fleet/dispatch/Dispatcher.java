@@ -112,6 +112,7 @@ public final class Dispatcher {
   private volatile boolean readsBack;
   private volatile double place = RoutingRequest.ALONE;
   private final WaitingRequests waiting;
+  private final Evictions evictions;
   private final Counters<Cause> unassigned;
   private final Counters<FallbackCause> fallbacks;
 
@@ -135,6 +136,7 @@ public final class Dispatcher {
             request -> assign(request, Set.of()),
             environment.nanoClock());
     MeterRegistry registry = environment.metrics().registry();
+    this.evictions = new Evictions(Metric.EVICTIONS_TOTAL.counter(registry));
     this.unassigned =
         new Counters<>(cause -> Metric.UNASSIGNED_TOTAL.counter(registry, cause.label()));
     this.fallbacks =
@@ -210,13 +212,26 @@ public final class Dispatcher {
         return result;
       }
     }
-    DispatchResult.Queued queued = waiting.add(request, later);
+    WaitingRequests.Entry queued = waiting.add(request, later);
     if (queued == null) {
       countUnassigned(Cause.QUEUE_FULL);
       return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
     }
     waiting.drain(); // what made room before it was there gave it nothing
+    if (queued.isWaiting()) {
+      evictions.makeRoomFor(request);
+    }
     return queued;
+  }
+
+  /**
+   * A request in flight may be ended for one of higher priority that has to wait, if its own is
+   * behind that of requests which say nothing.
+   *
+   * @param end ends it; called once at most, on any thread
+   */
+  public void evictable(Assignment assignment, PreparedRequest request, Runnable end) {
+    evictions.add(assignment, request, end);
   }
 
   /**
@@ -645,6 +660,10 @@ public final class Dispatcher {
 
   AnswerModel answers() {
     return answers;
+  }
+
+  Evictions evictions() {
+    return evictions;
   }
 
   PrefillRatio ratios() {

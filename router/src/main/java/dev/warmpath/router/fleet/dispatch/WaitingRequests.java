@@ -49,6 +49,12 @@ final class WaitingRequests {
       this.sinceNanos = sinceNanos;
     }
 
+    boolean isWaiting() {
+      synchronized (WaitingRequests.this) {
+        return waiting;
+      }
+    }
+
     @Override
     public boolean withdraw() {
       synchronized (WaitingRequests.this) {
