@@ -17,6 +17,7 @@ import dev.warmpath.router.picker.ExtProc.Mutation;
 import dev.warmpath.router.picker.PickerMetrics.Pick;
 import dev.warmpath.router.proxy.AnswerWatch;
 import dev.warmpath.router.proxy.ApiError;
+import dev.warmpath.router.proxy.ClientModel;
 import dev.warmpath.router.proxy.ContentCoding;
 import dev.warmpath.router.proxy.Ending;
 import dev.warmpath.router.proxy.Headers;
@@ -137,6 +138,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private int echoed;
   private int status = CLIENT_GONE_STATUS;
   private @Nullable AnswerWatch watch;
+
+  /** Puts the client's name of the model back into the answer; null if there is nothing to do. */
+  private @Nullable ClientModel model;
+
   private boolean answering;
 
   /** Whether the engine that computes the prompt is done. */
@@ -195,6 +200,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       case RESPONSE_HEADERS -> answerHead(message);
       case RESPONSE_BODY -> answerPiece(message);
       case RESPONSE_TRAILERS -> {
+        byte[] rest = named(new byte[0], true);
+        if (rest.length > 0) {
+          call.send(ExtProc.piece(Kind.RESPONSE_BODY, rest, 0, rest.length, false));
+        }
         call.send(ExtProc.trailers(kind));
         answered();
       }
@@ -423,7 +432,8 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     boolean isTold = proxy.config().picker().routingSidecar();
     byte[] whole = isTold ? request.bodyBehindSidecar(to) : request.bodyFor(to);
     boolean isOfBody = modes.request().isWhole() && !headOnly;
-    boolean isChanged = isOfBody && (isDecoded || whole.length != bodyBytes());
+    boolean isOther = isDecoded || request.isRenamed() || whole.length != bodyBytes();
+    boolean isChanged = isOfBody && isOther;
     Kind kind = isOfBody ? Kind.REQUEST_BODY : Kind.REQUEST_HEADERS;
     call.send(ExtProc.pick(kind, changes, endpoints, isChanged ? whole : null));
     if (modes.request() == BodyMode.FULL_DUPLEX_STREAMED && !headOnly) {
@@ -640,7 +650,12 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       if (by != null) {
         String contentType =
             Objects.requireNonNullElse(message.headers().get(HttpHeaders.CONTENT_TYPE), "");
-        watch = new AnswerWatch(Objects.requireNonNull(routed), by, status, contentType);
+        RoutedRequest request = Objects.requireNonNull(routed);
+        watch = new AnswerWatch(request, by, status, contentType);
+        if (modes.response() == BodyMode.FULL_DUPLEX_STREAMED) {
+          model =
+              request.clientModel(contentType, message.headers().get(HttpHeaders.CONTENT_ENCODING));
+        }
         if (status == 408 || status == TOO_MANY_REQUESTS || status >= 500) {
           AnswerWatch.rest(message.headers().get(HttpHeaders.RETRY_AFTER), by);
         }
@@ -695,11 +710,12 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     if (state == State.PLACED && bytes.length > 0) {
       look(bytes);
     }
-    boolean isOurs = modes.response() == BodyMode.FULL_DUPLEX_STREAMED;
-    call.send(
-        isOurs
-            ? ExtProc.piece(Kind.RESPONSE_BODY, bytes, 0, bytes.length, message.endOfStream())
-            : ExtProc.kept(Kind.RESPONSE_BODY));
+    if (modes.response() == BodyMode.FULL_DUPLEX_STREAMED) {
+      byte[] given = named(bytes, message.endOfStream());
+      call.send(ExtProc.piece(Kind.RESPONSE_BODY, given, 0, given.length, message.endOfStream()));
+    } else {
+      call.send(ExtProc.kept(Kind.RESPONSE_BODY));
+    }
     if (message.endOfStream()) {
       answered();
     } else if (call.isFull()) {
@@ -708,6 +724,16 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       }
       call.awaitRoom();
     }
+  }
+
+  /** A piece of the answer as the client gets it. */
+  private byte[] named(byte[] bytes, boolean isLast) {
+    ClientModel back = model;
+    if (back == null) {
+      return bytes;
+    }
+    Buffer given = Buffer.buffer(back.restore(bytes));
+    return (isLast ? given.appendBytes(back.rest()) : given).getBytes();
   }
 
   private void look(byte[] bytes) {

@@ -95,7 +95,7 @@ final class Attempt {
   private @Nullable HttpClientResponse answer;
   private @Nullable AnswerWatch watch;
   private @Nullable TransferParams hidden;
-  private @Nullable AnswerModel model;
+  private @Nullable ClientModel model;
 
   /** What came of a decode's first event. */
   private @Nullable Buffer firstEvent;
@@ -238,7 +238,7 @@ final class Attempt {
           new AnswerWatch(exchange.routed(), assignment, found.statusCode(), contentType(found));
       hidden = exchange.hidesTransfers() ? new TransferParams() : null;
       model =
-          exchange.routed().answerModel(contentType(found), found.getHeader("content-encoding"));
+          exchange.routed().clientModel(contentType(found), found.getHeader("content-encoding"));
     }
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));

@@ -638,17 +638,22 @@ public final class RoutedRequest {
     return hidesTransfers;
   }
 
+  /** Whether its engine is asked for another model than the client names. */
+  public boolean isRenamed() {
+    return renamed != null;
+  }
+
   /**
    * What puts the client's model back into an answer of an engine that was asked for another one.
    *
    * @param contentType that of the answer, or "" if it has none
    * @return null where there is nothing to put back
    */
-  public @Nullable AnswerModel answerModel(String contentType, @Nullable String contentEncoding) {
+  public @Nullable ClientModel clientModel(String contentType, @Nullable String contentEncoding) {
     boolean isText = contentType.startsWith("text/event-stream") || contentType.contains("json");
     boolean isPlain = contentEncoding == null || contentEncoding.equals("identity");
     return renamed != null && isText && isPlain
-        ? new AnswerModel(renamed.given(), renamed.asked())
+        ? new ClientModel(renamed.given(), renamed.asked())
         : null;
   }
 

@@ -12,6 +12,7 @@ import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.envoyproxy.envoy.config.core.v3.HeaderValueOption.HeaderAppendAction;
@@ -31,6 +32,8 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What gateways send, in every shape, and what they get. */
 class PickerTest {
@@ -486,6 +489,42 @@ class PickerTest {
     third.picked(0);
     assertThat(second.awaitStatus()).isEqualTo("14");
     finish(third);
+    rig.untilIdle();
+  }
+
+  /** The engine gets the pool's name of the model, the client its own. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void modelIsRewrittenInBothDirections(boolean isKept) throws Exception {
+    start(1);
+    InferenceRules.Rewrite toM =
+        new InferenceRules.Rewrite("chat", List.of(new InferenceRules.Target("m", 1)));
+    rig.router.rules().set("pool", new InferenceRules.Rules(Map.of(), List.of(toM)));
+    Gateway.Stream stream =
+        gateway.open().modes(isKept ? BUFFERED : FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    stream.post(CHAT, "content-type", "application/json");
+    stream.body("{\"model\":\"chat\",\"messages\":[]}", true);
+    String sent =
+        isKept
+            ? stream
+                .await(1)
+                .getRequestBody()
+                .getResponse()
+                .getBodyMutation()
+                .getBody()
+                .toStringUtf8()
+            : stream.echo(1);
+    assertThat(sent).isEqualTo("{\"messages\":[],\"model\":\"m\"}");
+    int before = stream.answers.size();
+    stream.answerHead(200, "application/json", false);
+    stream.answer("{\"id\":\"a\",\"mod", false).answer("el\":\"m\",\"x\":1}", false);
+    stream.answer("", true);
+    Rig.until(() -> stream.answers.size() == before + 4);
+    StringBuilder given = new StringBuilder();
+    stream.answers.stream()
+        .filter(ProcessingResponse::hasResponseBody)
+        .forEach(answer -> given.append(piece(answer).getBody().toStringUtf8()));
+    assertThat(given).hasToString("{\"id\":\"a\",\"model\":\"chat\",\"x\":1}");
     rig.untilIdle();
   }
 

@@ -30,7 +30,7 @@ class SplitTest {
 
   private Replica add(String name, Role role, Connector connector, String group) {
     Replica replica = world.add(name);
-    replica.transfer(new KvTransfer(role, connector, group, name, 8998, 0, true));
+    world.fleet.told(replica, new KvTransfer(role, connector, group, name, 8998, 0, true));
     return replica;
   }
 

@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class AnswerModelTest {
+class ClientModelTest {
 
   private static String restored(String answer, int pieceBytes) {
-    AnswerModel model = new AnswerModel("org/m-2", "a \"friendly\" name");
+    ClientModel model = new ClientModel("org/m-2", "a \"friendly\" name");
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     byte[] bytes = answer.getBytes(UTF_8);
     for (int i = 0; i < bytes.length; i += pieceBytes) {

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  *
  * <p>Confined to its event loop.
  */
-public final class AnswerModel {
+public final class ClientModel {
 
   private static final byte[] NAME = "\"model\"".getBytes(StandardCharsets.US_ASCII);
 
@@ -37,7 +37,7 @@ public final class AnswerModel {
   /** Bytes of the name or the value that have come; of the space before the value. */
   private int matched;
 
-  AnswerModel(String given, String asked) {
+  ClientModel(String given, String asked) {
     this.given = quoted(given);
     this.asked = quoted(asked);
   }
