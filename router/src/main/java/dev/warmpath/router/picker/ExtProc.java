@@ -100,6 +100,7 @@ final class ExtProc {
    * @param subset the endpoints that alone may be picked; null if there is no such hint
    * @param served the endpoint that has answered, or null
    */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   record Request(
       @Nullable Kind kind,
       MultiMap headers,

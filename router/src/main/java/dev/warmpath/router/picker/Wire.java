@@ -180,7 +180,7 @@ final class Wire {
       room(Long.BYTES + 2);
       long rest = value;
       while ((rest & -MORE) != 0) {
-        bytes[count++] = (byte) (rest & (MORE - 1) | MORE);
+        bytes[count++] = (byte) ((rest & (MORE - 1)) | MORE);
         rest >>>= VARINT_BITS;
       }
       bytes[count++] = (byte) rest;

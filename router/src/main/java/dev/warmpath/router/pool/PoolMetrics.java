@@ -212,10 +212,12 @@ public final class PoolMetrics {
   }
 
   private String model(@Nullable String named) {
-    boolean isServed =
-        named != null
-            && fleet.replicas().stream().anyMatch(replica -> replica.models().contains(named));
-    return isServed ? named : OTHER;
+    if (named == null) {
+      return OTHER;
+    }
+    return fleet.replicas().stream().anyMatch(replica -> replica.models().contains(named))
+        ? named
+        : OTHER;
   }
 
   private MetricSnapshots gauges() {

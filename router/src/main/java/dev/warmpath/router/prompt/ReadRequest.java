@@ -32,6 +32,7 @@ public record ReadRequest(
    * @param given the model that the engine is asked for
    * @param body the client's with that model
    */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   public record Renamed(String asked, String given, byte[] body) {}
 
   /** The body for engines, which came as {@code whole}. */

@@ -44,7 +44,8 @@ public final class ClientModel {
 
   private static byte[] quoted(String text) {
     StringBuilder json = new StringBuilder("\"");
-    for (char c : text.toCharArray()) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
       if (c == '"' || c == '\\') {
         json.append('\\');
       }

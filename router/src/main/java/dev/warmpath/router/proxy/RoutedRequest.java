@@ -305,7 +305,7 @@ public final class RoutedRequest {
       }
       byte[] whole = read.body(came);
       renamed = read.renamed();
-      if (whole != came) {
+      if (renamed != null) {
         later(() -> become(whole)); // before an engine can be told, which gets it
       }
       boolean hasKind = head.route().kind() != null;
@@ -313,23 +313,23 @@ public final class RoutedRequest {
       PreparedRequest request = toDispatch(read.request(), stored);
       BlockChain logged = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
       boolean hides = mayHideTransfers(whole);
-      boolean mayTransfer = hasKind && head.splits() && proxy.dispatcher().transfers();
+      boolean hasPairs = hasKind && proxy.dispatcher().transfers();
       boolean mayCap = hasKind && proxy.dispatcher().readsBack();
-      RequestFields found = mayTransfer || mayCap ? RequestFields.of(whole) : null;
+      RequestFields found = hasPairs || mayCap ? RequestFields.of(whole) : null;
       ApiError refused = refusal(read, request, stored);
       ApiError refusal =
-          refused == null && mayTransfer && found == null ? ApiError.noObject() : refused;
-      boolean isSplittable = mayTransfer && found != null && found.isForOneAnswer();
+          refused == null && hasPairs && found == null ? ApiError.noObject() : refused;
+      boolean isSplittable = hasPairs && head.splits() && found != null && found.isForOneAnswer();
       PreparedRequest asked = isSplittable ? request.split() : request;
-      if (!mayTransfer && found != null && KvProtocol.isSteered(found)) {
+      if (!hasPairs && found != null && KvProtocol.isSteered(found)) {
         found = null; // the client knows better
-      } else if ((mayTransfer || mayCap) && found != null) {
+      } else if (found != null) {
         asked = asked.capping();
       }
       prepared = asked; // all that before it asks: what waits may have its turn at once
       pieces = logged;
       fields = found;
-      hidesTransfers = hides || (mayTransfer && !passesTransfers());
+      hidesTransfers = hides || (hasPairs && !passesTransfers());
       DispatchResult placed = ask(asked, refusal);
       later(() -> {
         if (over) {

@@ -459,6 +459,22 @@ class PickerTest {
     rig.untilIdle();
   }
 
+  /** Without a side-car one engine serves all, and is steered by nobody. */
+  @Test
+  void clientsSteerNoEngineOfAPair() throws Exception {
+    start(2, set("policy.split", "always"));
+    List<Replica> replicas = rig.router.fleet().replicas();
+    rig.router.fleet().told(replicas.get(0), transfer(KvTransfer.Role.PREFILL));
+    rig.router.fleet().told(replicas.get(1), transfer(KvTransfer.Role.DECODE));
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "content-type", "application/json");
+    stream.body(BODY.replaceFirst("\\{", "{\"kv_transfer_params\":{\"remote_host\":\"x\"},"), true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(1));
+    assertThat(stream.echo(1)).doesNotContain("remote_host");
+    assertThat(rig.inFlight()).isEqualTo(1);
+    finish(stream);
+  }
+
   private static KvTransfer transfer(KvTransfer.Role role) {
     return new KvTransfer(role, KvTransfer.Connector.NIXL, "", "h", 1, 0, false);
   }

@@ -243,8 +243,11 @@ public final class Assignment implements DispatchResult {
     answerTokens = answer;
     Replica replica = replica();
     BlockChain chain = choice.blocks();
-    boolean isKnown = chain != null && model != null && replica.models().contains(model);
-    if (isKnown && answer > 0 && dispatcher.transfers()) {
+    if (chain != null
+        && model != null
+        && replica.models().contains(model)
+        && answer > 0
+        && dispatcher.transfers()) {
       EngineState computes = prefill == null ? engine : prefill.engine;
       int uncached = cached < 0 ? uncachedTokens() : Math.max(0, promptTokens - cached);
       double promptMillis = computes.learned().cost().millis(uncached, promptTokens);
