@@ -78,7 +78,12 @@ final class ExtProc {
 
     /** Whether all of a body comes in one message. */
     boolean isWhole() {
-      return this == BUFFERED || this == BUFFERED_PARTIAL;
+      return this == BUFFERED;
+    }
+
+    /** Whether a request whose body comes so can be judged by all of it, or by none. */
+    boolean isRead() {
+      return this == NONE || this == BUFFERED || this == FULL_DUPLEX_STREAMED;
     }
   }
 

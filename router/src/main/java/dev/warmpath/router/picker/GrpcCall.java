@@ -52,12 +52,24 @@ final class GrpcCall {
     /** The client has left, or the call failed before it was closed. Called at most once. */
     void gone();
 
+    /** Whether messages that come now are kept, and need room. */
+    default boolean isBounded() {
+      return false;
+    }
+
+    /** There is no room for the message that comes; the call ends unless it is closed here. */
+    default void noRoom() {}
+
     /** The client sent what is no message, or one that is too large. */
     default void malformed(String why) {}
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
   private static final int HEAD_BYTES = 5;
+
+  /** Messages up to here need no room: heads, and most pieces of answers. */
+  private static final int SMALL_BYTES = 1 << 16;
+
   private static final byte[] NOTHING = {};
 
   private final HttpServerRequest request;
@@ -150,10 +162,11 @@ final class GrpcCall {
       malformed(Status.UNIMPLEMENTED, "messages must not be compressed");
     } else if (length > longestBytes) {
       malformed(Status.RESOURCE_EXHAUSTED, "a message is longer than " + longestBytes + " bytes");
-    } else if (!room.take((int) length)) {
+    } else if (length > SMALL_BYTES && listener.isBounded() && !room.take((int) length)) {
+      listener.noRoom();
       malformed(Status.RESOURCE_EXHAUSTED, "other requests take all the room there is");
     } else {
-      takenBytes = (int) length;
+      takenBytes = length > SMALL_BYTES && listener.isBounded() ? (int) length : 0;
       message = new byte[(int) length];
       count = 0;
     }
@@ -185,6 +198,9 @@ final class GrpcCall {
   }
 
   private void malformed(Status status, String why) {
+    if (closed) {
+      return;
+    }
     listener.malformed(why);
     close(status, why);
     leave();

@@ -30,13 +30,16 @@ import dev.warmpath.router.proxy.RoutedRequest;
 import dev.warmpath.router.proxy.TimeLimit;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.trace.RequestTrace;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -215,7 +218,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       throw new Wire.MalformedException("a second head of a request");
     }
     modes = message.modes() == null ? Modes.USUAL : message.modes();
-    if (modes.request() == BodyMode.STREAMED || modes.request() == BodyMode.GRPC) {
+    if (!modes.request().isRead()) {
       shared.metrics().countError("body_mode");
       call.close(
           GrpcCall.Status.FAILED_PRECONDITION,
@@ -305,6 +308,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       @Nullable Client client,
       @Nullable Set<String> among) {
     if (route == null || (route.page() != null && !PICKED_PAGES.contains(route.page()))) {
+      return ApiError.notFound("There is no such path here.");
+    }
+    String uri = Objects.requireNonNullElse(requestHeaders.get(":path"), "/");
+    if (uri.contains("..") || uri.toLowerCase(Locale.ROOT).contains("%2e")) {
       return ApiError.notFound("There is no such path here.");
     }
     if (requestHeaders.contains(HttpHeaders.UPGRADE)) {
@@ -403,17 +410,26 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
         .endpoints()
         .of(to.replica())
         .onComplete(found -> {
-          if (state == State.PLACED) {
-            if (found.succeeded()) {
-              answer(to, found.result());
-            } else {
-              LOG.warn("{} has no address", to.replica(), found.cause());
-              assignment = null;
-              to.finished(Outcome.FAILED);
-              refused(ApiError.noCandidate(DispatchResult.Cause.DOWN, null));
-            }
+          try {
+            resolved(to, found);
+          } catch (RuntimeException | Error e) {
+            failed(e);
           }
         });
+  }
+
+  private void resolved(Assignment to, AsyncResult<String> found) {
+    if (state != State.PLACED) {
+      return;
+    }
+    if (found.succeeded()) {
+      answer(to, found.result());
+    } else {
+      LOG.warn("{} has no address", to.replica(), found.cause());
+      assignment = null;
+      to.finished(Outcome.FAILED);
+      refused(ApiError.noCandidate(DispatchResult.Cause.DOWN, null));
+    }
   }
 
   /** Names the endpoint, and gives the body back. */
@@ -432,7 +448,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     boolean isTold = proxy.config().picker().routingSidecar();
     byte[] whole = isTold ? request.bodyBehindSidecar(to) : request.bodyFor(to);
     boolean isOfBody = modes.request().isWhole() && !headOnly;
-    boolean isOther = isDecoded || request.isRenamed() || whole.length != bodyBytes();
+    boolean isOther =
+        isDecoded
+            || request.isRenamed()
+            || (isOfBody && !Arrays.equals(whole, Objects.requireNonNull(body).whole()));
     boolean isChanged = isOfBody && isOther;
     Kind kind = isOfBody ? Kind.REQUEST_BODY : Kind.REQUEST_HEADERS;
     call.send(ExtProc.pick(kind, changes, endpoints, isChanged ? whole : null));
@@ -461,10 +480,6 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private static boolean holdsSome(Assignment to) {
     Prediction prediction = to.choice().prediction();
     return prediction.predicts() && prediction.cachedTokens() > 0;
-  }
-
-  private int bodyBytes() {
-    return Objects.requireNonNull(body).whole().length;
   }
 
   /** The endpoint, and those that are tried after it if Envoy may. */
@@ -518,7 +533,9 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
           });
     }
     for (String name : Headers.notUpwards(requestHeaders, proxy.passesCredentials(own))) {
-      if (!set.contains(name)) {
+      boolean isOfUnreadBody =
+          modes.request() == BodyMode.NONE && name.equalsIgnoreCase("content-encoding");
+      if (!set.contains(name) && !isOfUnreadBody) {
         changes.remove(name);
       }
     }
@@ -530,7 +547,8 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     Assignment computes = to.prefill();
     String prefiller = computes == null ? null : shared.endpoints().known(computes.replica());
     EngineState source = to.source();
-    String from = source == null ? null : shared.endpoints().known(source.replica());
+    boolean isOne = source != null && source.replica().ranks() == 1; // the header tells no rank
+    String from = isOne ? shared.endpoints().known(source.replica()) : null;
     if (prefiller != null) {
       changes.set(PREFILLER, prefiller);
       set.add(PREFILLER);
@@ -822,6 +840,19 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     }
     call.close(why, "");
     end();
+  }
+
+  /** What an engine answers only goes through. */
+  @Override
+  public boolean isBounded() {
+    return state == State.HEAD || state == State.BODY;
+  }
+
+  @Override
+  public void noRoom() {
+    if (state == State.BODY) {
+      refused(ApiError.noRoom());
+    }
   }
 
   @Override

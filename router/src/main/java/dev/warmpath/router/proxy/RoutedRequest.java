@@ -304,7 +304,8 @@ public final class RoutedRequest {
         return;
       }
       byte[] whole = read.body(came);
-      renamed = read.renamed();
+      ReadRequest.Renamed other = read.renamed();
+      renamed = other == null ? null : other.namesAlone();
       if (renamed != null) {
         later(() -> become(whole)); // before an engine can be told, which gets it
       }
@@ -577,8 +578,15 @@ public final class RoutedRequest {
     timeline.dispatched(to);
     PreparedRequest request = prepared;
     if (request != null && proxy.config().queue().evict()) {
-      Runnable end = () -> later(() -> listener.evicted(ApiError.evicted()));
+      Runnable end = () -> later(() -> evicted(to));
       proxy.dispatcher().evictable(to, request, end);
+    }
+  }
+
+  /** It may have ended meanwhile, or be at another engine. */
+  private void evicted(Assignment from) {
+    if (!from.isOver()) {
+      listener.evicted(ApiError.evicted());
     }
   }
 

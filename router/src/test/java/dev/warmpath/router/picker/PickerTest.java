@@ -1,6 +1,7 @@
 package dev.warmpath.router.picker;
 
 import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.BUFFERED;
+import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.BUFFERED_PARTIAL;
 import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.FULL_DUPLEX_STREAMED;
 import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.NONE;
 import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.STREAMED;
@@ -563,6 +564,12 @@ class PickerTest {
     Gateway.Stream mode = gateway.open().modes(STREAMED, STREAMED);
     mode.post(CHAT);
     assertThat(mode.awaitStatus()).isEqualTo("9");
+    Gateway.Stream partial = gateway.open().modes(BUFFERED_PARTIAL, FULL_DUPLEX_STREAMED);
+    partial.post(CHAT);
+    assertThat(partial.awaitStatus()).as("a body of which the rest is not seen").isEqualTo("9");
+    Gateway.Stream dots = gateway.open();
+    dots.head("GET", "/v1/models/%2E%2e/secret", true);
+    assertThat(refusal(dots, 0).getStatus().getCodeValue()).isEqualTo(404);
     Gateway.Stream noMessage = gateway.open();
     noMessage.raw(new byte[] {18, 9, 9});
     assertThat(noMessage.awaitStatus()).isEqualTo("3");
@@ -577,7 +584,7 @@ class PickerTest {
     good.picked(0);
     finish(good);
     assertThat(metric("picker_protocol_errors_total{reason=\"malformed\"}")).isEqualTo(2);
-    assertThat(metric("picker_protocol_errors_total{reason=\"body_mode\"}")).isEqualTo(1);
+    assertThat(metric("picker_protocol_errors_total{reason=\"body_mode\"}")).isEqualTo(2);
   }
 
   @Test

@@ -176,7 +176,7 @@ public final class Assignment implements DispatchResult {
   }
 
   /** Whether it has ended. */
-  boolean isOver() {
+  public boolean isOver() {
     return engine.isOver(reservation);
   }
 

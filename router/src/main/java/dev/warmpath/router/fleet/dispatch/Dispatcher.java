@@ -218,7 +218,7 @@ public final class Dispatcher {
       return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
     }
     waiting.drain(); // what made room before it was there gave it nothing
-    if (queued.isWaiting()) {
+    if (queued.isWaiting() && !waiting.isDeferred()) {
       evictions.makeRoomFor(request);
     }
     return queued;

@@ -26,6 +26,8 @@ final class Evictions {
 
     boolean makesRoomFor(PreparedRequest other) {
       return request.priority() > other.priority()
+          && assignment.replica().isWell()
+          && !assignment.replica().draining()
           && assignment.replica().serves(other.model())
           && (other.onlyReplicas() == null
               || other.onlyReplicas().contains(assignment.replica().name()));

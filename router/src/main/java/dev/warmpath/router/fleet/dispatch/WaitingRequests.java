@@ -187,6 +187,11 @@ final class WaitingRequests {
     }
   }
 
+  /** Whether another router is given the time to take a place first. */
+  boolean isDeferred() {
+    return deferred;
+  }
+
   /** Time passes: the others may have had enough of it. */
   void drainDeferred() {
     if (deferred && nanoClock.getAsLong() - deferredNanos >= OTHERS_TURN_NANOS) {
