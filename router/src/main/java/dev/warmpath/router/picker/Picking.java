@@ -547,8 +547,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     Assignment computes = to.prefill();
     String prefiller = computes == null ? null : shared.endpoints().known(computes.replica());
     EngineState source = to.source();
-    boolean isOne = source != null && source.replica().ranks() == 1; // the header tells no rank
-    String from = isOne ? shared.endpoints().known(source.replica()) : null;
+    String from =
+        source == null || source.replica().ranks() > 1 // the header tells no rank
+            ? null
+            : shared.endpoints().known(source.replica());
     if (prefiller != null) {
       changes.set(PREFILLER, prefiller);
       set.add(PREFILLER);
