@@ -21,7 +21,7 @@ import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.picker.PickerMetrics;
 import dev.warmpath.router.picker.PickerVerticle;
-import dev.warmpath.router.pool.PoolMetrics;
+import dev.warmpath.router.picker.PoolMetrics;
 import dev.warmpath.router.proxy.AcceptTransport;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;

@@ -243,11 +243,11 @@ public final class Assignment implements DispatchResult {
     answerTokens = answer;
     Replica replica = replica();
     BlockChain chain = choice.blocks();
-    if (chain != null
-        && model != null
-        && replica.models().contains(model)
+    if (dispatcher.transfers()
+        && chain != null
         && answer > 0
-        && dispatcher.transfers()) {
+        && model != null
+        && replica.models().contains(model)) {
       EngineState computes = prefill == null ? engine : prefill.engine;
       int uncached = cached < 0 ? uncachedTokens() : Math.max(0, promptTokens - cached);
       double promptMillis = computes.learned().cost().millis(uncached, promptTokens);

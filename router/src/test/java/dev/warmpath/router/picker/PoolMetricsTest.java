@@ -1,4 +1,4 @@
-package dev.warmpath.router.pool;
+package dev.warmpath.router.picker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

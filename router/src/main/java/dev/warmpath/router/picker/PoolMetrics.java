@@ -1,4 +1,4 @@
-package dev.warmpath.router.pool;
+package dev.warmpath.router.picker;
 
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
