@@ -448,6 +448,9 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     boolean isTold = proxy.config().picker().routingSidecar();
     byte[] whole = isTold ? request.bodyBehindSidecar(to) : request.bodyFor(to);
     boolean isOfBody = modes.request().isWhole() && !headOnly;
+    if (!headOnly && !isOfBody) {
+      tellLength(changes, whole.length);
+    }
     boolean isOther =
         isDecoded
             || request.isRenamed()
@@ -460,6 +463,14 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       giveBack();
     } else {
       echoEnded();
+    }
+  }
+
+  /** Envoy drops it; agentgateway refuses a body of another length than the head has announced. */
+  private void tellLength(Mutation changes, int bytes) {
+    String announced = requestHeaders.get(HttpHeaders.CONTENT_LENGTH);
+    if (announced != null && RequestBody.declaredBytes(announced) != bytes) {
+      changes.set("content-length", Integer.toString(bytes));
     }
   }
 
@@ -620,19 +631,24 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     end();
   }
 
-  /** Gateways of the protocol expect 429 where a fleet is full. */
-  private static int statusOf(ApiError error) {
+  /** Gateways of the protocol expect 429 where a fleet is full, not where there is none. */
+  private int statusOf(ApiError error) {
     return switch (error.code()) {
-      case "overloaded", "queue_timeout" -> TOO_MANY_REQUESTS;
+      case "overloaded" -> TOO_MANY_REQUESTS;
+      case "queue_timeout" -> isAnyoneUp() ? TOO_MANY_REQUESTS : UNAVAILABLE;
       default -> error.status();
     };
   }
 
-  private static @Nullable String dropReason(ApiError error) {
+  private boolean isAnyoneUp() {
+    return proxy.pages().replicasUp() > 0;
+  }
+
+  private @Nullable String dropReason(ApiError error) {
     return switch (error.code()) {
       case "no_replica" -> "rejected-no-endpoints";
       case "overloaded", "heap_full" -> "rejected-saturated";
-      case "queue_timeout" -> "rejected-ttl-expired";
+      case "queue_timeout" -> isAnyoneUp() ? "rejected-ttl-expired" : "rejected-no-endpoints";
       case "evicted" -> "evicted";
       case "shutting_down" -> "rejected-shutting-down";
       default -> null;
@@ -675,6 +691,9 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
         if (modes.response() == BodyMode.FULL_DUPLEX_STREAMED) {
           model =
               request.clientModel(contentType, message.headers().get(HttpHeaders.CONTENT_ENCODING));
+        }
+        if (model != null && message.headers().contains(HttpHeaders.CONTENT_LENGTH)) {
+          changes.remove("content-length"); // it will be another one
         }
         if (status == 408 || status == TOO_MANY_REQUESTS || status >= 500) {
           AnswerWatch.rest(message.headers().get(HttpHeaders.RETRY_AFTER), by);

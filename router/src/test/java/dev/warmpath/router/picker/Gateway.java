@@ -182,11 +182,14 @@ final class Gateway implements AutoCloseable {
           ProcessingRequest.newBuilder().setRequestTrailers(HttpTrailers.getDefaultInstance()));
     }
 
-    Stream answerHead(int code, String contentType, boolean end) {
+    Stream answerHead(int code, String contentType, boolean end, String... headers) {
       HeaderMap.Builder map =
           HeaderMap.newBuilder()
               .addHeaders(header(":status", Integer.toString(code)))
               .addHeaders(header("content-type", contentType));
+      for (int i = 0; i < headers.length; i += 2) {
+        map.addHeaders(header(headers[i], headers[i + 1]));
+      }
       HttpHeaders.Builder head = HttpHeaders.newBuilder().setHeaders(map).setEndOfStream(end);
       return send(ProcessingRequest.newBuilder().setResponseHeaders(head));
     }

@@ -9,6 +9,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.KvTransfer;
@@ -16,8 +18,12 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
+import io.envoyproxy.envoy.config.core.v3.HeaderMap;
+import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.config.core.v3.HeaderValueOption.HeaderAppendAction;
+import io.envoyproxy.envoy.service.ext_proc.v3.HttpHeaders;
 import io.envoyproxy.envoy.service.ext_proc.v3.ImmediateResponse;
+import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.StreamedBodyResponse;
 import io.vertx.core.Vertx;
@@ -34,6 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What gateways send, in every shape, and what they get. */
@@ -792,5 +799,281 @@ class PickerTest {
     begun.answerHead(200, "application/json", false).answer("{" + USAGE + "}", true);
     Rig.until(() -> begun.answers.stream().anyMatch(ProcessingResponse::hasResponseBody));
     leaving.join();
+  }
+
+  /** As gateways write them that have no bytes, in whatever case; of two, the bytes count. */
+  @Test
+  void headersAreReadFromEitherField() throws Exception {
+    start(1);
+    HeaderMap.Builder map =
+        HeaderMap.newBuilder()
+            .addHeaders(HeaderValue.newBuilder().setKey(":method").setValue("POST"))
+            .addHeaders(
+                HeaderValue.newBuilder()
+                    .setKey(":path")
+                    .setValue("/elsewhere")
+                    .setRawValue(ByteString.copyFromUtf8(CHAT)))
+            .addHeaders(HeaderValue.newBuilder().setKey("X-Prefiller-Host-Port").setValue("a"));
+    Gateway.Stream stream = gateway.open();
+    stream.send(
+        ProcessingRequest.newBuilder().setRequestHeaders(HttpHeaders.newBuilder().setHeaders(map)));
+    stream.body(BODY, true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(0));
+    assertThat(Gateway.mutation(stream.answers.get(0)).getRemoveHeadersList())
+        .containsExactly("x-prefiller-host-port");
+    finish(stream);
+  }
+
+  @Test
+  void whatIsNoTextInAHintIsPassedOver() throws Exception {
+    start(3);
+    Value.Builder mixed = Value.newBuilder();
+    mixed
+        .getListValueBuilder()
+        .addValues(Value.newBuilder().setNumberValue(12345))
+        .addValues(Gateway.text(endpoint(1) + ", 9.9.9.9:1"))
+        .addValues(Gateway.list(endpoint(1)));
+    for (int i = 0; i < 3; i++) {
+      Gateway.Stream stream = gateway.open();
+      stream.metadata(
+          "envoy.lb.subset_hint", "x-gateway-destination-endpoint-subset", mixed.build());
+      stream.post(CHAT).body(BODY, true);
+      assertThat(stream.picked(0)).isEqualTo(endpoint(1));
+      stream.reset();
+    }
+    Gateway.Stream other = gateway.open();
+    other.metadata("envoy.lb.subset_hint", "other", Gateway.list("9.9.9.9:1"));
+    other.post(CHAT).body(BODY, true);
+    other.picked(0);
+    other.reset();
+    rig.untilIdle();
+  }
+
+  /** As at the proxy: the engine says best what is wrong. */
+  @ParameterizedTest
+  @ValueSource(strings = {"no healthy upstream", "{\"messages\":[]}"})
+  void bodyThatIsNoRequestIsTheEnginesToRefuse(String body) throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "content-type", "application/json").body(body, true);
+    stream.picked(0);
+    assertThat(stream.echo(1)).isEqualTo(body);
+    stream.answerHead(400, "application/json", false).answer("{}", true);
+    rig.untilIdle();
+    assertThat(metric("outcomes_total{engine=\"r0\",outcome=\"failed\"}")).isZero();
+  }
+
+  /** Engines and what stands before them answer errors in forms of their own. */
+  @ParameterizedTest
+  @CsvSource({
+    "400, application/json, '{\"error\":{\"message\":\"too long\"}}'",
+    "200, application/json, no healthy upstream",
+    "200, text/event-stream, no event at all"
+  })
+  void answerThatIsNotUnderstoodGoesBackAsItCame(int status, String type, String answer)
+      throws Exception {
+    start(1);
+    Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    stream.post(CHAT, "content-type", "application/json").body(STREAM, true);
+    stream.echo(1);
+    int before = stream.answers.size();
+    stream.answerHead(status, type, false).answer(answer, false).answer("", true);
+    stream.await(before + 2);
+    assertThat(Gateway.headers(Gateway.mutation(stream.answers.get(before))))
+        .as("nothing of the frame of the answer is changed")
+        .containsOnlyKeys("x-warmpath-replica");
+    assertThat(Gateway.mutation(stream.answers.get(before)).getRemoveHeadersList()).isEmpty();
+    assertThat(piece(stream.answers.get(before + 1)).getBody().toStringUtf8()).isEqualTo(answer);
+    assertThat(piece(stream.answers.get(before + 2)).getEndOfStream()).isTrue();
+    rig.untilIdle();
+  }
+
+  @Test
+  void messageThatIsTooLongEndsTheCall() throws Exception {
+    start(1, set("limits.body-bytes", 1 << 20));
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT).body("x".repeat(3 << 20), true);
+    assertThat(stream.awaitStatus()).isEqualTo("8");
+    rig.untilIdle();
+    assertThat(metric("picker_protocol_errors_total{reason=\"malformed\"}")).isEqualTo(1);
+  }
+
+  /** That nobody is left is not the client's pace. */
+  @Test
+  void whoWaitsInVainForAFleetThatIsDownIsToldSo() throws Exception {
+    start(
+        1,
+        tree ->
+            tree.set("limits.replica-requests", 1, "test").set("queue.timeout-ms", 500, "test"));
+    Gateway.Stream first = gateway.open();
+    first.post(CHAT).body(BODY, true);
+    first.picked(0);
+    rig.backends.get(0).health = 500;
+    Rig.until(() -> rig.up() == 0);
+    Gateway.Stream second = gateway.open();
+    second.post(CHAT).body(BODY, true);
+    refused(second, 503, "queue_timeout", "rejected-no-endpoints");
+    first.reset();
+    rig.untilIdle();
+  }
+
+  @Test
+  void whoWaitsForAReplicaThatLeavesIsToldSo() throws Exception {
+    start(1, set("limits.replica-requests", 1));
+    Gateway.Stream first = gateway.open();
+    first.post(CHAT).body(BODY, true);
+    first.picked(0);
+    Gateway.Stream second = gateway.open();
+    second.post(CHAT).body(BODY, true);
+    Rig.until(() -> rig.router.dispatcher().queued() == 1);
+    rig.router.fleet().replicas().get(0).draining(true);
+    refused(second, 503, "no_replica", "rejected-no-endpoints");
+    first.reset();
+    rig.untilIdle();
+  }
+
+  @Test
+  void engineTakesPartInTheClientsTrace() throws Exception {
+    start(1, set("tracing.endpoint", "http://127.0.0.1:1/v1/traces"));
+    String trace = "0af7651916cd43dd8448eb211c80319c";
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "traceparent", "00-" + trace + "-b7ad6b7169203331-01").body(BODY, true);
+    stream.picked(0);
+    assertThat(Gateway.headers(Gateway.mutation(stream.answers.get(0))).get("traceparent"))
+        .startsWith("00-" + trace + "-")
+        .doesNotContain("b7ad6b7169203331");
+    finish(stream);
+  }
+
+  /** Istio's {@code override_host} has the metadata as its only source. */
+  @Test
+  void istioReadsTheMetadataAlone() throws Exception {
+    start(3, set("picker.endpoints", 3));
+    Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    stream.post(CHAT, "content-type", "application/json").body(BODY, false).body("", true);
+    Struct told = stream.await(0).getDynamicMetadata();
+    assertThat(told.getFieldsMap()).containsOnlyKeys("envoy.lb");
+    Struct space = told.getFieldsOrThrow("envoy.lb").getStructValue();
+    assertThat(space.getFieldsMap()).containsOnlyKeys(Gateway.DESTINATION);
+    Value value = space.getFieldsOrThrow(Gateway.DESTINATION);
+    assertThat(value.getKindCase()).isEqualTo(Value.KindCase.STRING_VALUE);
+    assertThat(value.getStringValue().split(",", -1))
+        .containsExactlyInAnyOrder(endpoint(0), endpoint(1), endpoint(2));
+    assertThat(stream.echo(1)).isEqualTo(BODY);
+    stream.metadata(
+        "envoy.lb",
+        "x-gateway-destination-endpoint-served",
+        Gateway.text(value.getStringValue().split(",", -1)[0]));
+    finish(stream);
+    assertThat(metric("picker_picks_total{result=\"moved\"}")).isZero();
+  }
+
+  /** Envoy 1.35 to 1.37 sends a second end of bodies above 1 MB, whenever it likes. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void secondEndOfALargeBodyIsIgnored(boolean isLate) throws Exception {
+    start(1);
+    String large = "{\"model\":\"m\",\"messages\":[],\"user\":\"" + "x".repeat(2_000_000) + "\"}";
+    Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    stream.post(CHAT).body(large.substring(0, 1_064_854), false);
+    stream.body(large.substring(1_064_854), true);
+    if (isLate) {
+      stream.picked(0);
+    }
+    stream.body("", true);
+    assertThat(stream.echo(1)).isEqualTo(large);
+    finish(stream);
+    assertThat(
+            stream.answers.stream()
+                .filter(ProcessingResponse::hasRequestBody)
+                .filter(answer -> piece(answer).getEndOfStream()))
+        .hasSize(1);
+    assertThat(metric("picker_protocol_errors_total{reason=\"piece_after_end\"}")).isEqualTo(1);
+  }
+
+  /**
+   * It compares the body with the length that the head has announced, in both directions. Envoy
+   * drops the length.
+   */
+  @Test
+  void agentgatewayIsToldTheLengthOfAChangedBody() throws Exception {
+    start(1);
+    InferenceRules.Rewrite toM =
+        new InferenceRules.Rewrite("chat", List.of(new InferenceRules.Target("m", 1)));
+    rig.router.rules().set("pool", new InferenceRules.Rules(Map.of(), List.of(toM)));
+    String body = "{\"model\":\"chat\",\"messages\":[]}";
+    Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
+    stream.post(CHAT, "content-length", Integer.toString(body.length()));
+    stream.body(body, false).body("", true);
+    String sent = stream.echo(1);
+    assertThat(sent).hasSize(body.length() - 3);
+    assertThat(Gateway.headers(Gateway.mutation(stream.answers.get(0))))
+        .containsEntry("content-length", Integer.toString(sent.length()));
+    int before = stream.answers.size();
+    stream.answerHead(200, "application/json", false, "content-length", "13");
+    stream.answer("{\"model\":\"m\"}", true);
+    assertThat(Gateway.mutation(stream.await(before)).getRemoveHeadersList())
+        .as("the answer's length is not known yet")
+        .containsExactly("content-length");
+    rig.untilIdle();
+    stream.reset();
+    Gateway.Stream other = gateway.open();
+    other.post(CHAT, "content-length", Integer.toString(BODY.getBytes(UTF_8).length));
+    other.body(BODY, true);
+    other.picked(0);
+    assertThat(Gateway.headers(Gateway.mutation(other.answers.get(0))))
+        .doesNotContainKey("content-length");
+    finish(other);
+  }
+
+  /** Bodies that come need room; answers that run, and questions for health, do not. */
+  @Test
+  void fullRoomOfBodiesEndsNothingElse() throws Exception {
+    start(1, tree -> tree.set("limits.bodies-mb", 1, "test"));
+    Gateway.Stream running = gateway.open();
+    running.post(CHAT).body(STREAM, true);
+    running.picked(0);
+    running.answerHead(200, "text/event-stream", false);
+    Gateway.Stream filling = gateway.open();
+    filling.post(CHAT).body("x".repeat(700_000), false);
+    Rig.until(() -> metric("request_bodies_bytes") >= 700_000);
+
+    Gateway.Stream refused = gateway.open();
+    refused.post(CHAT).body("x".repeat(700_000), false);
+    refused(refused, 429, "overloaded", "rejected-saturated");
+    String piece = "data: " + "y".repeat(700_000) + "\n\n";
+    int before = running.answers.size();
+    running.answer(piece, false);
+    assertThat(piece(running.await(before)).getBody().size()).isEqualTo(piece.length());
+    Gateway.Stream health = gateway.open("/grpc.health.v1.Health/Check");
+    health.raw(new Wire.Writer().text(1, "readiness").written()).end();
+    assertThat(health.awaitStatus()).isEqualTo("0");
+    running.answer("", true);
+    filling.reset();
+    rig.untilIdle();
+    Rig.until(() -> metric("request_bodies_bytes") == 0);
+  }
+
+  /** The body of a rewritten request is in the room of bodies, and nowhere else. */
+  @Test
+  void rewrittenBodyIsCountedAndDropped() throws Exception {
+    start(1, set("limits.replica-requests", 1));
+    InferenceRules.Rewrite toM =
+        new InferenceRules.Rewrite("c".repeat(50_000), List.of(new InferenceRules.Target("m", 1)));
+    rig.router.rules().set("pool", new InferenceRules.Rules(Map.of(), List.of(toM)));
+    Gateway.Stream first = gateway.open();
+    first.post(CHAT).body(BODY, true);
+    first.picked(0);
+    Gateway.Stream second = gateway.open();
+    second.post(CHAT).body("{\"model\":\"" + "c".repeat(50_000) + "\",\"messages\":[]}", true);
+    Rig.until(() -> rig.router.dispatcher().queued() == 1);
+    int rewritten = "{\"messages\":[],\"model\":\"m\"}".length();
+    Rig.until(() -> metric("request_bodies_bytes") == rewritten);
+    first.reset();
+    second.picked(0);
+    second.echo(1);
+    Rig.until(() -> metric("request_bodies_bytes") == 0);
+    second.reset();
+    rig.untilIdle();
   }
 }

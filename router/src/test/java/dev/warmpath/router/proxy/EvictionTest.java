@@ -2,6 +2,7 @@ package dev.warmpath.router.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.IOException;
@@ -25,13 +26,17 @@ class EvictionTest {
   private final List<HttpServerRequest> held = new CopyOnWriteArrayList<>();
 
   private Rig rig(boolean evicts) {
+    return rig(evicts, 1, 2);
+  }
+
+  private Rig rig(boolean evicts, int replicas, int requestsEach) {
     return new Rig(
-        1,
+        replicas,
         tree ->
-            tree.set("limits.replica-requests", 2, "test")
+            tree.set("limits.replica-requests", requestsEach, "test")
                 .set("queue.priority-header", "x-priority", "test")
                 .set("queue.evict", evicts, "test"),
-        1,
+        replicas,
         (request, body) -> {
           if (body.toString().contains("urgent")) {
             request.response().end("{}");
@@ -84,6 +89,29 @@ class EvictionTest {
       for (CompletableFuture<HttpResponse<byte[]>> answer : List.of(one, other, urgent)) {
         assertThat(answer.join().statusCode()).isEqualTo(200);
       }
+    }
+  }
+
+  /** Its end would make no room: the replica takes nothing new. */
+  @Test
+  void nothingIsEndedAtAReplicaThatDrains() throws Exception {
+    try (Rig rig = rig(true, 2, 1)) {
+      CompletableFuture<HttpResponse<byte[]>> first = ask(rig, "hold", 9);
+      Rig.until(() -> held.size() == 1);
+      Replica drained =
+          rig.router.fleet().replicas().stream()
+              .filter(replica -> rig.inFlight(replica.name()) == 1)
+              .findFirst()
+              .orElseThrow();
+      CompletableFuture<HttpResponse<byte[]>> second = ask(rig, "hold", 5);
+      Rig.until(() -> held.size() == 2);
+      drained.draining(true);
+      assertThat(ask(rig, "urgent", 0).join().statusCode()).isEqualTo(200);
+      assertThat(second.join().statusCode()).isEqualTo(429);
+      assertThat(first).isNotDone();
+      held.get(0).response().end("{}");
+      assertThat(first.join().statusCode()).isEqualTo(200);
+      rig.untilIdle();
     }
   }
 

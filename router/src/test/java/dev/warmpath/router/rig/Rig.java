@@ -171,6 +171,14 @@ public final class Rig implements AutoCloseable {
         .sum();
   }
 
+  /** Those at one replica. */
+  public int inFlight(String replica) {
+    return router.dispatcher().report().stream()
+        .filter(report -> report.replica().name().equals(replica))
+        .mapToInt(report -> report.state().load().requestsInFlight())
+        .sum();
+  }
+
   /** A port at which nobody listens until the test does; nobody else is given it meanwhile. */
   public static Socket reserved() throws IOException {
     Socket socket = new Socket();
