@@ -61,6 +61,11 @@ public class ForwardingIndex implements KvIndex {
   }
 
   @Override
+  public int joined(int slot, int namer, StorageTier tier, int group, long[] hashes, int count) {
+    return index.joined(slot, namer, tier, group, hashes, count);
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     index.match(prompt, matches);
   }

@@ -85,6 +85,18 @@ public interface KvIndex {
    */
   long computed(int slot, StoredBlocks names);
 
+  /**
+   * Another engine's names for what this one holds: it stored these blocks and tells their engine
+   * hashes alone, which are those of the engine in {@code namer}. Each that this one names is held
+   * under the name that it has there, or that it has here already, once; a block that is held here
+   * without a name stays so.
+   *
+   * @param hashes the first {@code count} of these; those for which there is no name are moved to
+   *     the front, in their order
+   * @return how many those are
+   */
+  int joined(int slot, int namer, StorageTier tier, int group, long[] hashes, int count);
+
   /** Fills {@code matches} with what each engine would reuse of {@code prompt}. */
   void match(BlockChain prompt, PrefixMatches matches);
 

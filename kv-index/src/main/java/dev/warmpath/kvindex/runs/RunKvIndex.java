@@ -293,6 +293,32 @@ public final class RunKvIndex implements KvIndex {
   }
 
   @Override
+  public int joined(int slot, int namer, StorageTier tier, int group, long[] hashes, int count) {
+    RunEngine names = engine(namer);
+    RunEngine engine = begin(slot);
+    Shelf shelf = engine.shelf(tier, group);
+    if (shelf == null) {
+      shelf = engine.openShelf(tier, group);
+      publishFleet();
+    }
+    int nameless = 0;
+    for (int from = 0; from < count; ) {
+      int to = Math.min(count, from + Room.PIECE_BLOCKS);
+      if (!room.has(to - from) && !room.evictFor(to - from, engine)) {
+        evictedBlocks.add(count - from);
+        break;
+      }
+      for (; from < to; from++) {
+        if (!engine.join(shelf, names, hashes[from])) {
+          hashes[nameless++] = hashes[from];
+        }
+      }
+    }
+    end();
+    return nameless;
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     PathReader reader = this.reader;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

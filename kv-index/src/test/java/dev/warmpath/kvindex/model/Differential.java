@@ -12,6 +12,7 @@ import dev.warmpath.kvindex.model.Operation.Compute;
 import dev.warmpath.kvindex.model.Operation.Confirm;
 import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
+import dev.warmpath.kvindex.model.Operation.Join;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 
 /**
  * Does the same operations to an index and to the {@link ReferenceModel}, and compares all answers
@@ -94,6 +96,9 @@ public final class Differential<I extends KvIndex> {
     private final StoredBlocks blocks = new StoredBlocks();
     private final RemovedBlocks removed = new RemovedBlocks();
 
+    /** Of all hashes that could not be joined. */
+    private long left;
+
     Side(KvIndex index) {
       this.index = index;
     }
@@ -124,10 +129,25 @@ public final class Differential<I extends KvIndex> {
             confirm.place().group(),
             TREE.prompt(confirm.prompt()),
             confirm.blocks());
+      } else if (operation instanceof Join join
+          && slots.size() > Math.max(join.engine(), join.namer())) {
+        join(join);
       } else if (operation instanceof Drop drop && slots.size() > drop.engine()) {
         int slot = slots.get(drop.engine());
         removed.from(drop.place().tier(), drop.place().group()).add(hash(drop.path(), 0));
         index.removed(slot, removed);
+      }
+    }
+
+    private void join(Join join) {
+      int count = Math.min(join.count(), PromptTree.DEPTH - join.path().block());
+      long[] hashes = LongStream.range(0, count).map(i -> hash(join.path(), (int) i)).toArray();
+      Place place = join.place();
+      int slot = slots.get(join.engine());
+      int nameless =
+          index.joined(slot, slots.get(join.namer()), place.tier(), place.group(), hashes, count);
+      for (int i = 0; i < nameless; i++) {
+        left = 31 * left + hashes[i];
       }
     }
 
@@ -142,6 +162,7 @@ public final class Differential<I extends KvIndex> {
         text.append(matches.hostTokens(slot)).append(' ');
         text.append("| ");
       }
+      text.append(left);
       return text.toString();
     }
 

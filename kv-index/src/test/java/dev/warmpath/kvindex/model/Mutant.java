@@ -251,6 +251,18 @@ public enum Mutant {
       };
     }
   },
+  FORGETS_WHAT_IS_JOINED {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public int joined(
+            int slot, int namer, StorageTier tier, int group, long[] hashes, int count) {
+          return super.joined(slot, namer, tier, group, hashes.clone(), 0);
+        }
+      };
+    }
+  },
   COUNTS_WHAT_IS_SAID_AGAIN {
     @Override
     KvIndex of(KvIndex right) {

@@ -39,6 +39,9 @@ public sealed interface Operation {
   /** The names of blocks {@code from … from + count − 1} of a path are computed. */
   record Compute(int engine, Place place, Path path, int count) implements Operation {}
 
+  /** An engine stores blocks of a path, and tells the hashes that another one has for them. */
+  record Join(int engine, int namer, Place place, Path path, int count) implements Operation {}
+
   /** How blocks are stored. */
   enum How {
     NAMED,

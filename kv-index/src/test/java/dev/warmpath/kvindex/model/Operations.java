@@ -11,6 +11,7 @@ import dev.warmpath.kvindex.model.Operation.Compute;
 import dev.warmpath.kvindex.model.Operation.Confirm;
 import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
+import dev.warmpath.kvindex.model.Operation.Join;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
@@ -63,7 +64,8 @@ public final class Operations {
         Tuple.of(1, engines().map(Clear::new)),
         Tuple.of(8, engines().map(Suspend::new)),
         Tuple.of(10, proofs()),
-        Tuple.of(4, computations()));
+        Tuple.of(4, computations()),
+        Tuple.of(3, joins()));
   }
 
   private static Arbitrary<Operation> adds() {
@@ -96,6 +98,11 @@ public final class Operations {
   private static Arbitrary<Operation> computations() {
     Arbitrary<Integer> counts = Arbitraries.integers().between(1, PromptTree.DEPTH);
     return Combinators.combine(engines(), places(), paths(), counts).as(Compute::new);
+  }
+
+  private static Arbitrary<Operation> joins() {
+    Arbitrary<Integer> counts = Arbitraries.integers().between(1, PromptTree.DEPTH);
+    return Combinators.combine(engines(), engines(), places(), paths(), counts).as(Join::new);
   }
 
   private static Arbitrary<Operation> drops() {

@@ -137,6 +137,28 @@ final class ReferenceEngine {
     return suspended.size() - before;
   }
 
+  /** What it calls a hash, or null. */
+  @Nullable Name name(long hash) {
+    return names.get(hash);
+  }
+
+  /** It holds a block that another engine, or it itself, has this name for; false without one. */
+  boolean joined(long hash, @Nullable Name elsewhere, Shelf shelf) {
+    boolean isUnnamed = copies.containsKey(hash) && !names.containsKey(hash);
+    Name name = names.getOrDefault(hash, elsewhere);
+    if (isUnnamed || name == null) {
+      return false;
+    }
+    if (!names.containsKey(hash)) {
+      name(hash, name);
+    }
+    hold(new Copy(hash, shelf), 0);
+    while (settleOne()) {
+      passed.run();
+    }
+    return true;
+  }
+
   private boolean mayBeCalled(long hash, Name name) {
     return names.containsKey(hash)
         ? names.get(hash) == name

@@ -101,6 +101,19 @@ public final class ReferenceModel implements KvIndex {
   }
 
   @Override
+  public int joined(int slot, int namer, StorageTier tier, int group, long[] hashes, int count) {
+    int nameless = 0;
+    for (int i = 0; i < count; i++) {
+      Name name = engines.get(namer).name(hashes[i]);
+      if (!engines.get(slot).joined(hashes[i], name, new Shelf(tier, group))) {
+        hashes[nameless++] = hashes[i];
+      }
+      passed.run();
+    }
+    return nameless;
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     matches.begin(engines.keySet().stream().mapToInt(slot -> slot + 1).max().orElse(0));
     List<Name> names = names(prompt);

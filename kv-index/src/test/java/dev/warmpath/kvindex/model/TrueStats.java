@@ -61,6 +61,12 @@ final class TrueStats extends ForwardingIndex {
   }
 
   @Override
+  public int joined(int slot, int namer, StorageTier tier, int group, long[] hashes, int count) {
+    truth.joined(slot, namer, tier, group, hashes.clone(), count);
+    return super.joined(slot, namer, tier, group, hashes, count);
+  }
+
+  @Override
   public long confirmed(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
     truth.confirmed(slot, tier, group, prompt, blocks);
     return super.confirmed(slot, tier, group, prompt, blocks);

@@ -135,7 +135,7 @@ final class Claims {
    * Resolves the names of all blocks that wait for this one, directly or not, if its own is
    * resolved.
    */
-  private void resolveOrphansOf(long engineHash) {
+  void resolveOrphansOf(long engineHash) {
     if (isSettled(engineHash)) {
       resolveNext(engineHash);
     }

@@ -409,6 +409,23 @@ public final class RunEngine {
     return refused;
   }
 
+  /** Holds a block under the name that it or another engine has for the hash; false without one. */
+  public boolean join(Shelf shelf, RunEngine namer, long hash) {
+    if (unnamed.get(hash) != null) {
+      return false;
+    }
+    long own = find(hash);
+    long at = own == NOWHERE ? namer.find(hash) : own;
+    if (at == NOWHERE) {
+      return false;
+    }
+    hold(shelf, at, false);
+    if (own == NOWHERE) {
+      claims.resolveOrphansOf(hash);
+    }
+    return true;
+  }
+
   /** One more copy of a block that has its name. */
   void hold(Shelf shelf, long at, boolean addsCopies) {
     int source = Runs.run(at);
