@@ -15,13 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param removals what the removal of a block means that was announced several times
  * @param maxBlocks how many blocks it can hold, in all tiers and groups; 0 if nobody knows
  * @param sglang what else must be known of an SGLang engine
+ * @param store the store that it reads with others, or that these events are of; null for none
  */
 public record EngineRules(
     EngineDialect dialect,
     int droppedBlocks,
     CopyCounting removals,
     long maxBlocks,
-    SglangRules sglang) {
+    SglangRules sglang,
+    @Nullable StoreRules store) {
 
   public EngineRules {
     if (droppedBlocks < 0 || maxBlocks < 0) {
@@ -33,12 +35,17 @@ public record EngineRules(
   /** Of an engine that is no SGLang, or one as usual. */
   public EngineRules(
       EngineDialect dialect, int droppedBlocks, CopyCounting removals, long maxBlocks) {
-    this(dialect, droppedBlocks, removals, maxBlocks, SglangRules.USUAL);
+    this(dialect, droppedBlocks, removals, maxBlocks, SglangRules.USUAL, null);
   }
 
   /** The same for an SGLang engine that was started so. */
   public EngineRules with(SglangRules other) {
-    return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, other);
+    return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, other, store);
+  }
+
+  /** The same for an engine that reads a store with others, or for that store. */
+  public EngineRules with(StoreRules other) {
+    return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, sglang, other);
   }
 
   /**

@@ -73,6 +73,12 @@ public record EngineSource(
     this(id, model, endpoint, bind, replayEndpoint, EngineRules.of(dialect), null);
   }
 
+  /** Whether the events are of a store that engines read, and not of an engine. */
+  public boolean isStore() {
+    StoreRules store = rules.store();
+    return store != null && id.equals(store.id());
+  }
+
   /** Whose rules the events follow. */
   public EngineDialect dialect() {
     return rules.dialect();

@@ -163,7 +163,8 @@ public final class TestEngine {
             .packString("GPU"));
   }
 
-  private static long hash(int[] prompt, int block) {
+  /** How it calls a block of a prompt. */
+  public static long hash(int[] prompt, int block) {
     long hash = 0xcbf29ce484222325L;
     for (int token : Arrays.copyOf(prompt, (block + 1) * BLOCK)) {
       hash = (hash ^ token) * 0x100000001b3L;

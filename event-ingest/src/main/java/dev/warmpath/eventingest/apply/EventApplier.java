@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.apply;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.SlowTierReuse;
+import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.apply.BlockLayout.News;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
@@ -13,6 +14,7 @@ import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
+import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
@@ -63,6 +65,10 @@ public final class EventApplier {
   private final int slot;
   private final BlockLayout layout;
   private final Capacity capacity;
+
+  /** The store that it reads, or whose events these are. */
+  private final @Nullable SharedStore store;
+
   private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
   private final RemovedBlocks removed = new RemovedBlocks();
@@ -87,13 +93,40 @@ public final class EventApplier {
 
   /** Takes a slot in {@code index} for the engine. */
   public EventApplier(KvIndex index, EngineSource source, StreamCounters counters) {
-    this(index, source, counters, index.addEngine(source.rules().removals()));
+    this(index, source, counters, (SharedStore) null);
+  }
+
+  /**
+   * The same for an engine that reads a store with others, or for the events of that store, whose
+   * slot it has then.
+   */
+  public EventApplier(
+      KvIndex index, EngineSource source, StreamCounters counters, @Nullable SharedStore store) {
+    this(
+        index,
+        source,
+        counters,
+        store,
+        store != null && source.isStore()
+            ? store.slot()
+            : index.addEngine(source.rules().removals()));
   }
 
   /** Goes on with a slot that {@code index} has kept for the engine. */
   public EventApplier(
       KvIndex index, EngineSource source, StreamCounters counters, int slot, LearnedCache learned) {
-    this(index, source, counters, slot);
+    this(index, source, counters, null, slot, learned);
+  }
+
+  /** The same for an engine that reads a store with others. */
+  public EventApplier(
+      KvIndex index,
+      EngineSource source,
+      StreamCounters counters,
+      @Nullable SharedStore store,
+      int slot,
+      LearnedCache learned) {
+    this(index, source, counters, store, slot);
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
     anySuspended = suspendedBlocks() > 0;
@@ -101,7 +134,12 @@ public final class EventApplier {
     capacity.restored();
   }
 
-  private EventApplier(KvIndex index, EngineSource source, StreamCounters counters, int slot) {
+  private EventApplier(
+      KvIndex index,
+      EngineSource source,
+      StreamCounters counters,
+      @Nullable SharedStore store,
+      int slot) {
     this.index = index;
     this.source = source;
     this.counters = counters;
@@ -110,6 +148,15 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
     capacity = new Capacity(source.rules().maxBlocks());
+    this.store = store;
+    if (store != null && !source.isStore()) {
+      store.join(this);
+    }
+  }
+
+  /** The store whose events these are, or null. */
+  private @Nullable SharedStore own() {
+    return source.isStore() ? store : null;
   }
 
   /** What was learned beside what the index holds. */
@@ -130,7 +177,18 @@ public final class EventApplier {
 
   /** The space of the engine's block keys, or null until a block could be named. */
   public @Nullable ChainSpace space() {
-    return layout.space();
+    SharedStore own = own();
+    return own == null ? layout.space() : own.space();
+  }
+
+  /** Whether all that a hit needs are the blocks of one group of full attention. */
+  boolean isOfOneGroup() {
+    return layout.isMainFull() && layout.layout().groups().size() == 1;
+  }
+
+  /** How it turns held blocks into hits. */
+  CacheLayout cacheLayout() {
+    return layout.layout();
   }
 
   /** How the engine makes its hashes, as far as that was found out. */
@@ -201,7 +259,12 @@ public final class EventApplier {
   /** Forgets what the engine holds, not how it keeps it. */
   public void clear() {
     counters.add(StreamCounter.CLEARS);
-    index.cleared(slot);
+    SharedStore own = own();
+    if (own == null) {
+      index.cleared(slot);
+    } else {
+      own.clear();
+    }
     suspended(0);
     chunks.forget();
     wanted = null;
@@ -231,6 +294,12 @@ public final class EventApplier {
 
   /** The engine was seen to reuse so many tokens of a prompt, since the last suspension. */
   public void reused(BlockChain prompt, int cachedTokens) {
+    SharedStore own = own();
+    if (own != null) {
+      own.reused(prompt, cachedTokens);
+      suspended(suspendedBlocks());
+      return;
+    }
     ChainSpace current = layout.space();
     if (anySuspended && !anyComputed && prompt.space().equals(current) && layout.isMainFull()) {
       int blocks = cachedTokens / prompt.space().blockSizeTokens();
@@ -297,15 +366,27 @@ public final class EventApplier {
     layout.forget();
     capacity.reset();
     calibration.reset();
-    index.layout(slot, layout.layout());
+    if (!source.isStore()) {
+      index.layout(slot, layout.layout());
+    }
   }
 
   /** Frees the slot. */
   public void remove() {
+    if (source.isStore()) {
+      clear();
+      return;
+    }
+    if (store != null) {
+      store.leave(this);
+    }
     index.removeEngine(slot);
   }
 
   private Effect learn(EventColumns batch) {
+    if (source.isStore()) {
+      return Effect.NONE; // its readers say what its blocks are
+    }
     News news = layout.learn(batch);
     if (news == News.VOID) {
       counters.add(StreamCounter.BLOCK_SIZE_CHANGES);
@@ -324,7 +405,10 @@ public final class EventApplier {
     if (count == 0) {
       return;
     }
-    if (tier == null) {
+    SharedStore shared = this.store;
+    if (shared != null && isShared(store.place())) {
+      storedThere(shared, batch, store);
+    } else if (tier == null) {
       counters.add(notCredited(store.place()), count);
     } else if (!groups().acceptWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
@@ -337,6 +421,31 @@ public final class EventApplier {
       }
       name(store, tier, batch.hashes());
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+    }
+  }
+
+  private boolean isShared(BlockPlace place) {
+    StoreRules rules = source.rules().store();
+    return rules != null && (source.isStore() || rules.isMeant(place));
+  }
+
+  private void storedThere(SharedStore shared, EventColumns batch, EventRow event) {
+    StoreRules rules = shared.rules();
+    if (!source.isStore() && rules.publishes()) {
+      counters.add(StreamCounter.REMOTE_BLOCKS, event.hashCount());
+    } else if (!source.isStore()) {
+      shared.stored(this, batch.hashes(), event.hashFrom(), event.hashCount());
+    } else if (rules.isOurs(event.owner()) && rules.showsBlock(event.owner())) {
+      shared.stored(batch.hashes(), event.hashFrom(), event.hashCount());
+      suspended(anySuspended ? suspendedBlocks() : 0);
+    }
+  }
+
+  private void removedThere(SharedStore shared, EventColumns batch, EventRow event) {
+    boolean speaks =
+        source.isStore() ? shared.rules().isOurs(event.owner()) : !shared.rules().publishes();
+    if (speaks) {
+      shared.removed(batch.hashes(), event.hashFrom(), event.hashCount());
     }
   }
 
@@ -361,6 +470,12 @@ public final class EventApplier {
     EventRow removal = batch.row(first);
     int last = first;
     int count = removal.hashCount();
+    SharedStore shared = store;
+    if (shared != null && isShared(removal.place())) {
+      removedThere(shared, batch, removal);
+      removedBlocks += count;
+      return first;
+    }
     while (last + 1 < batch.events() && goesOn(removal, batch.row(last + 1))) {
       count += batch.row(++last).hashCount();
     }

@@ -6,7 +6,10 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.StoreRules;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.VisibleTimes;
+import dev.warmpath.eventingest.apply.SharedStore;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.hashing.PromptHasher;
@@ -146,7 +149,8 @@ public final class EventIngest implements AutoCloseable {
             checkReplays,
             tap,
             new VisibleTimes(),
-            new PromptHasher(System::nanoTime));
+            new PromptHasher(System::nanoTime),
+            new SharedStores(index, clocks.nanoClock()));
     start(this::write, "warmpath-index-writer");
     for (int i = 0; i < options.pollers(); i++) {
       EventPoller poller = new EventPoller(context, writer::wake);
@@ -203,7 +207,7 @@ public final class EventIngest implements AutoCloseable {
   private IngestSnapshot snapshot() {
     List<EngineSnapshot> all = new ArrayList<>();
     for (FollowedEngine engine : engines.values()) {
-      if (engine.hasBegun()) {
+      if (engine.hasBegun() && !engine.isStore()) {
         all.add(engine.snapshot(shared.index()));
       }
     }
@@ -327,6 +331,24 @@ public final class EventIngest implements AutoCloseable {
     return engine == null ? null : engine.view();
   }
 
+  /**
+   * What is known of a store that engines read; null before one of these, or its own events, are
+   * followed. Cheap enough for each request.
+   */
+  public @Nullable EngineView view(StoreRules rules) {
+    if (rules.publishes()) {
+      return view(rules.id());
+    }
+    SharedStore store = shared.stores().get(rules.name());
+    return store == null ? null : new EngineView(store.slot(), store.space(), Trust.EXACT);
+  }
+
+  /** Blocks of a store that got a name so far, and those that no engine named. */
+  public long[] named(StoreRules rules) {
+    SharedStore store = shared.stores().get(rules.name());
+    return store == null ? new long[2] : new long[] {store.named(), store.nameless()};
+  }
+
   /** The endpoint that was bound for the engine, with its port; null if none is bound (yet). */
   public @Nullable String boundEndpoint(EngineId id) {
     FollowedEngine engine = engines.get(id);
@@ -436,6 +458,7 @@ public final class EventIngest implements AutoCloseable {
 
   private void tick() {
     engines.values().forEach(FollowedEngine::tick);
+    shared.stores().tick();
     if (++ticks % TICKS_A_LOOK == 0) {
       commands.command(() -> layouts.look(engines.values()));
     }

@@ -6,10 +6,12 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.apply.SharedStore;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.hashing.HashedPrompt;
@@ -100,7 +102,8 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
       ScheduledExecutorService checkReplays,
       StreamTap tap,
       VisibleTimes visibleTimes,
-      PromptHasher promptHasher) {}
+      PromptHasher promptHasher,
+      SharedStores stores) {}
 
   FollowedEngine(EngineSource source, Shared shared) {
     this.source = source;
@@ -142,9 +145,12 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   }
 
   private EventApplier applier(KvIndex index, @Nullable Adopted adopted) {
+    StoreRules rules = source.rules().store();
+    SharedStore store = rules == null ? null : shared.stores().of(rules);
     return adopted == null
-        ? new EventApplier(index, source, counters)
-        : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
+        ? new EventApplier(index, source, counters, store)
+        : new EventApplier(
+            index, source, counters, store, adopted.slot(), adopted.stream().learned());
   }
 
   private TrustState waiting(Trust trust, String why) {
@@ -172,6 +178,11 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   EngineSnapshot snapshot(KvIndex index) {
     long namedBlocks = index.stats(slot()).namedBlocks();
     return new EngineSnapshot(Identity.of(source), slot(), namedBlocks, stream().snapshot());
+  }
+
+  /** Whether it is a store that engines read, and no engine. */
+  boolean isStore() {
+    return source.isStore();
   }
 
   EventSubscriber subscriber() {

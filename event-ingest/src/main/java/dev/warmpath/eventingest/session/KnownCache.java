@@ -90,7 +90,7 @@ final class KnownCache {
 
   /** The first batch of a lifetime that is heard; those before it, if any, are lost. */
   void begin(long sequence, String why) {
-    if (sequence == 0) {
+    if (sequence == 0 || isStore()) {
       complete();
       lifetime.trustProcess();
     } else {
@@ -182,7 +182,7 @@ final class KnownCache {
    * they are kept only if the process's start will tell.
    */
   void eventsLost(String why) {
-    boolean same = !lifetime.continuity().isBroken();
+    boolean same = isStore() || !lifetime.continuity().isBroken();
     if (connected) {
       lifetime.rejoin();
     }
@@ -225,8 +225,16 @@ final class KnownCache {
   }
 
   private void missing(String why) {
-    complete = false;
+    complete = isStore();
     gap = why;
+  }
+
+  /**
+   * A store that engines read says of each block by itself that it is there, or gone: whatever was
+   * missed, nothing is credited but what it, or an answer of a reader, has shown since.
+   */
+  private boolean isStore() {
+    return applier.source().isStore();
   }
 
   /** Forgets everything: the process is another one. */
@@ -270,7 +278,7 @@ final class KnownCache {
 
   /** The engine reused so many tokens of a prompt that was sent at {@code dispatchedNanos}. */
   void reused(BlockChain prompt, int cachedTokens, long dispatchedNanos) {
-    if (connected && lifetime.isSure() && dispatchedNanos - suspendedNanos > 0) {
+    if (connected && (isStore() || lifetime.isSure()) && dispatchedNanos - suspendedNanos > 0) {
       applier.reused(prompt, cachedTokens);
     }
   }

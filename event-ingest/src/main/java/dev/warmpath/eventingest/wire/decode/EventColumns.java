@@ -122,6 +122,7 @@ public final class EventColumns {
     row.hashCount = 0;
     row.tokenFrom = tokenEnd;
     row.tokenCount = 0;
+    row.owner = null;
     return row;
   }
 

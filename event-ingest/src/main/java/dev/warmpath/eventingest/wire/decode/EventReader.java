@@ -56,7 +56,8 @@ final class EventReader {
     SESSION_ID,
     LOOKAHEAD_TOKEN_IDS,
     CACHE_SALT,
-    WINDOW_SIZE;
+    WINDOW_SIZE,
+    OBJECT_KEY;
 
     private static final Field[] ALL = values();
     private static final WordTable NAMES = names(ALL);
@@ -94,6 +95,10 @@ final class EventReader {
 
   private static final int LIST_BYTES = 48;
   private static final int KEY_BYTES = 96;
+  private static final int TEXT_BYTES = 56;
+
+  /** Of 8 bytes. */
+  private static final int HASH_DIGITS = 16;
 
   private final WireCursor cursor;
   private final EventColumns columns;
@@ -309,11 +314,32 @@ final class EventReader {
       throw new WireException(cursor.position(), "nil for block_hashes");
     }
     int count = cursor.arrayLength();
+    if (count == 0 && find(Field.OBJECT_KEY)) {
+      hashOfKey(row, places);
+      return;
+    }
     long[] hashes = columns.hashesWithRoom(places * count);
     for (int i = row.hashFrom; i < row.hashFrom + count; i++) {
       hashes[i] = hash();
     }
     row.hashCount = count;
+  }
+
+  /** Mooncake's master tells of an object by its key alone: MooncakeStore's end with the digest. */
+  private void hashOfKey(EventRow row, int places) throws WireException {
+    String key = cursor.text();
+    int from = key.length() - HASH_DIGITS;
+    if (key.lastIndexOf('@') < from) {
+      try {
+        columns.hashesWithRoom(places)[row.hashFrom] =
+            Long.parseUnsignedLong(key, from, key.length(), 16);
+      } catch (NumberFormatException e) {
+        return; // somebody else's
+      }
+      row.hashCount = 1;
+      row.owner = key.substring(0, Math.max(0, key.lastIndexOf('@')));
+      columns.takes(TEXT_BYTES + row.owner.length());
+    }
   }
 
   /** An integer as it is, or the last 8 bytes of a digest. */

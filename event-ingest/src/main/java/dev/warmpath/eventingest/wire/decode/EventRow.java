@@ -51,6 +51,7 @@ public final class EventRow {
   @Nullable StorageTier tier = StorageTier.GPU;
   GroupSpec spec = GroupSpec.UNSAID;
   int windowTokens;
+  @Nullable String owner;
 
   EventRow(EventColumns columns) {
     this.columns = columns;
@@ -120,6 +121,11 @@ public final class EventRow {
   /** TensorRT-LLM's {@code window_size}, 0 when it is not said. */
   public int windowTokens() {
     return windowTokens;
+  }
+
+  /** The key of a store's object before its hash, where that is all that tells the hash. */
+  public @Nullable String owner() {
+    return owner;
   }
 
   /** Whether the blocks of a store can be named by {@link #nameBlocks}. */

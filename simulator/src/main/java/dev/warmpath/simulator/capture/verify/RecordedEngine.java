@@ -230,7 +230,7 @@ final class RecordedEngine implements StreamSockets {
         new SglangRules(
             namespaces(recorded),
             number(recorded.config("load_back_threshold"), SglangRules.LOAD_BACK_TOKENS));
-    return new EngineRules(dialect, droppedBlocks, removals, 0, sglang);
+    return new EngineRules(dialect, droppedBlocks, removals, 0).with(sglang);
   }
 
   private static int number(@Nullable Object value, int otherwise) {

@@ -1,0 +1,218 @@
+package dev.warmpath.eventingest.apply;
+
+import dev.warmpath.eventingest.StoreRules;
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The entry in the index of a store that several engines read: which blocks it holds, under the
+ * names that these engines have for the same hashes. Whoever fills the store holds the block on its
+ * GPU just then, so its name is known, or will be in a moment.
+ *
+ * <p>Only for engines with one group of full attention: what else a hit needs of others no store
+ * says.
+ *
+ * <p>Confined to the writer; {@link #space} may be read by any thread.
+ */
+public final class SharedStore {
+
+  /** So many hashes wait for an engine to name them; the oldest are given up. */
+  static final int MOST_WAITING = 8_192;
+
+  /** An engine that holds the block has said so by then. */
+  static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final int GROUP = 0;
+
+  private final KvIndex index;
+  private final StoreRules rules;
+  private final LongSupplier nanoClock;
+  private final int slot;
+  private final List<EventApplier> readers = new ArrayList<>();
+
+  /** Since when each hash waits, oldest first. */
+  private final Map<Long, Long> waiting = new LinkedHashMap<>();
+
+  private final RemovedBlocks removed = new RemovedBlocks();
+  private long[] hashes = new long[64];
+  private volatile @Nullable ChainSpace space;
+  private volatile long named;
+  private volatile long nameless;
+  private long nextLookNanos;
+
+  /** Takes a slot in {@code index}. */
+  public SharedStore(KvIndex index, StoreRules rules, LongSupplier nanoClock) {
+    this.index = index;
+    this.rules = rules;
+    this.nanoClock = nanoClock;
+    slot = index.addEngine(CopyCounting.PRESENCE);
+    nextLookNanos = nanoClock.getAsLong();
+  }
+
+  public StoreRules rules() {
+    return rules;
+  }
+
+  /** Its slot in the index. */
+  public int slot() {
+    return slot;
+  }
+
+  /** The space of its block keys, or null until one has a name. */
+  public @Nullable ChainSpace space() {
+    return space;
+  }
+
+  /** Blocks that got a name so far. */
+  public long named() {
+    return named;
+  }
+
+  /** Blocks that are not credited, as no engine named them. */
+  public long nameless() {
+    return nameless;
+  }
+
+  /** Another engine reads it. */
+  void join(EventApplier reader) {
+    readers.add(reader);
+  }
+
+  void leave(EventApplier reader) {
+    readers.remove(reader);
+  }
+
+  /** It holds these blocks, as an engine says that has filled it. */
+  void stored(EventApplier reader, long[] from, int first, int count) {
+    nameless += name(reader, copy(from, first, count), count);
+  }
+
+  /**
+   * It holds these blocks, as it says itself; those without a name get one later, or are given up.
+   */
+  void stored(long[] from, int first, int count) {
+    long[] stored = copy(from, first, count);
+    int left = name(stored, count);
+    long now = nanoClock.getAsLong();
+    for (int i = 0; i < left; i++) {
+      waiting.put(stored[i], now);
+    }
+    giveUp(now);
+  }
+
+  private void giveUp(long now) {
+    Iterator<Long> since = waiting.values().iterator();
+    int most = waiting.size() - MOST_WAITING;
+    while (since.hasNext() && (since.next() < now - WAIT_NANOS || most > 0)) {
+      since.remove();
+      most--;
+      nameless++;
+    }
+  }
+
+  /** It holds these blocks no more. */
+  void removed(long[] from, int first, int count) {
+    removed.from(StorageTier.GPU, GROUP);
+    for (int i = first; i < first + count; i++) {
+      waiting.remove(from[i]);
+      removed.add(from[i]);
+    }
+    index.removed(slot, removed);
+    removed.trim();
+  }
+
+  /** A reader got so many tokens of a prompt from it. */
+  void reused(BlockChain prompt, int tokens) {
+    if (prompt.space().equals(space)) {
+      int blocks = tokens / prompt.space().blockSizeTokens();
+      index.confirmed(slot, StorageTier.GPU, GROUP, prompt, blocks);
+    }
+  }
+
+  /** Lets time pass: looks whether what waits has a name now. */
+  public void tick() {
+    long now = nanoClock.getAsLong();
+    if (waiting.isEmpty() || now - nextLookNanos < 0) {
+      return;
+    }
+    nextLookNanos = now + LOOK_NANOS;
+    long[] all = waiting.keySet().stream().mapToLong(Long::longValue).toArray();
+    long[] left = all.clone();
+    int still = name(left, left.length);
+    for (int i = 0, kept = 0; i < all.length; i++) {
+      if (kept < still && left[kept] == all[i]) {
+        kept++;
+      } else {
+        waiting.remove(all[i]);
+      }
+    }
+    giveUp(now);
+  }
+
+  /** It holds nothing. */
+  void clear() {
+    waiting.clear();
+    index.cleared(slot);
+  }
+
+  /** Lets the readers name these; returns how many none can, which are the first ones then. */
+  private int name(long[] stored, int count) {
+    int left = count;
+    for (int i = 0; i < readers.size() && left > 0; i++) {
+      left = name(readers.get(i), stored, left);
+    }
+    return left;
+  }
+
+  private int name(EventApplier reader, long[] stored, int count) {
+    ChainSpace known = reader.space();
+    if (known == null || !reader.isOfOneGroup() || !agrees(known, reader)) {
+      return count;
+    }
+    int left = index.joined(slot, reader.slot(), StorageTier.GPU, GROUP, stored, count);
+    named += count - left;
+    return left;
+  }
+
+  /** Whether the reader's blocks are the store's; the first reader says what those are. */
+  private boolean agrees(ChainSpace known, EventApplier reader) {
+    if (Objects.equals(space, known)) {
+      return true;
+    }
+    if (index.stats(slot).heldBlocks() > 0) {
+      return false;
+    }
+    CacheGroup group =
+        new CacheGroup(GROUP, CacheGroup.Kind.FULL_ATTENTION, known.blockSizeTokens(), 0);
+    CacheLayout read = reader.cacheLayout();
+    index.layout(
+        slot, new CacheLayout(List.of(group), read.withheldTokens(), read.droppedBlocks()));
+    space = known;
+    return true;
+  }
+
+  private long[] copy(long[] from, int first, int count) {
+    if (hashes.length < count) {
+      hashes = new long[Math.max(count, 2 * hashes.length)];
+    }
+    System.arraycopy(from, first, hashes, 0, count);
+    return hashes;
+  }
+}
