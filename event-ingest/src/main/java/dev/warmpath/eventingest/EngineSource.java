@@ -73,6 +73,12 @@ public record EngineSource(
     this(id, model, endpoint, bind, replayEndpoint, EngineRules.of(dialect), null);
   }
 
+  /** The same for an engine that reads a store with others. */
+  public EngineSource with(StoreRules store) {
+    return new EngineSource(
+        id, model, endpoint, bind, replayEndpoint, rules.with(store), hashSeed, wireRank);
+  }
+
   /** Whether the events are of a store that engines read, and not of an engine. */
   public boolean isStore() {
     StoreRules store = rules.store();

@@ -133,7 +133,7 @@ final class Core implements AutoCloseable {
             config.ingest().options(budget),
             restored.engines(),
             recording.events());
-    this.streams = new EventStreams(ingest);
+    this.streams = new EventStreams(ingest, config.stores(), config.onlyModel());
     this.membership = membership(environment);
     this.bodies = new BodyParser(config.limits().jsonDepth(), CacheSizes.of(config).bodyBytes());
     this.parity = parity(environment);

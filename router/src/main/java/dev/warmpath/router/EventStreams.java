@@ -8,6 +8,7 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
@@ -16,21 +17,27 @@ import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.StoreConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ties the replicas to their event streams: follows those of a configured replica, shows the
@@ -48,10 +55,69 @@ public final class EventStreams implements EngineEvents {
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
+  private final List<StoreConfig> configuredStores;
+  private final String onlyModel;
+  private final Map<String, Store> stores = new LinkedHashMap<>();
+  private final Map<String, Store> storeOfReplica = new ConcurrentHashMap<>();
+
   private volatile Consumer<Replica> onRestart = replica -> {};
 
+  /** For a fleet without stores that engines share. */
   public EventStreams(EventIngest ingest) {
+    this(ingest, List.of(), "");
+  }
+
+  /**
+   * Follows the events of stores from now on.
+   *
+   * @param onlyModel for stores that name none
+   */
+  public EventStreams(EventIngest ingest, List<StoreConfig> stores, String onlyModel) {
     this.ingest = ingest;
+    this.configuredStores = stores;
+    this.onlyModel = onlyModel;
+    for (StoreConfig store : stores) {
+      StoreRules rules = store.rules();
+      this.stores.put(store.name(), new Store(rules, () -> storeView(rules)));
+      if (store.events() != null) {
+        ingest.add(source(store, onlyModel));
+      }
+    }
+  }
+
+  private EngineView storeView(StoreRules rules) {
+    EngineView view = ingest.view(rules);
+    return view == null ? EngineView.UNSEEN : view;
+  }
+
+  /** The event stream of a store that has one. */
+  static EngineSource source(StoreConfig store, String onlyModel) {
+    StoreRules rules = store.rules();
+    String model = store.model();
+    return new EngineSource(
+        rules.id(),
+        model == null ? onlyModel : model,
+        Objects.requireNonNull(store.events()),
+        false,
+        null,
+        new EngineRules(EngineDialect.VLLM, 0, CopyCounting.PRESENCE, 0).with(rules),
+        null,
+        EngineSource.ANY_RANK);
+  }
+
+  /** The stores that engines share, as configured. */
+  public Collection<Store> stores() {
+    return stores.values();
+  }
+
+  @Override
+  public @Nullable Store store(Replica replica) {
+    return storeOfReplica.isEmpty() ? null : storeOfReplica.get(replica.name());
+  }
+
+  @Override
+  public void reused(Store store, ReportedReuse reuse) {
+    ingest.reused(store.rules().id(), reuse);
   }
 
   /** Calls {@code listener} whenever a replica's engines are seen to be other processes. */
@@ -64,17 +130,34 @@ public final class EventStreams implements EngineEvents {
     if (replica.dialect().isUpperBound()) {
       upperBounds.add(replica.name());
     }
+    Store store = storeFor(replica, model);
+    if (store != null) {
+      storeOfReplica.put(replica.name(), store);
+    }
     try {
-      sources(replica, model).forEach(ingest::add);
+      for (EngineSource source : sources(replica, model)) {
+        ingest.add(store == null ? source : source.with(store.rules()));
+      }
     } catch (RuntimeException e) {
       unfollow(replica);
       throw e;
     }
   }
 
+  /** The first that the replica reads. */
+  private @Nullable Store storeFor(ReplicaConfig replica, String model) {
+    for (StoreConfig store : configuredStores) {
+      if (store.isReadBy(replica.name(), model, onlyModel)) {
+        return stores.get(store.name());
+      }
+    }
+    return null;
+  }
+
   /** Forgets all that the replica's events told. */
   void unfollow(ReplicaConfig replica) {
     upperBounds.remove(replica.name());
+    storeOfReplica.remove(replica.name());
     for (int rank = 0; rank < replica.ranks(); rank++) {
       EngineId engine = new EngineId(replica.name(), rank);
       ingest.remove(engine);
@@ -111,7 +194,8 @@ public final class EventStreams implements EngineEvents {
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
         removals == null ? dialect.removals() : removals,
         replica.maxBlocks(),
-        replica.sglang());
+        replica.sglang(),
+        null);
   }
 
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {
@@ -233,6 +317,14 @@ public final class EventStreams implements EngineEvents {
       String engine = ranked ? id.replica() + "/" + id.dpRank() : id.replica();
       collect(to, stream, engine);
       collect(to, index, engine, stream.slot());
+    }
+    for (Store store : stores.values()) {
+      store.collect(to);
+      long[] named = ingest.named(store.rules());
+      to.add(Metric.STORE_NAMES_TOTAL, named[0], store.name(), "named");
+      to.add(Metric.STORE_NAMES_TOTAL, named[1], store.name(), "nameless");
+      int slot = store.view().slot();
+      to.add(Metric.STORE_BLOCKS, slot < 0 ? 0 : index.stats(slot).heldBlocks(), store.name());
     }
   }
 

@@ -33,6 +33,7 @@ public record RouterConfig(
     @Key(reloadable = true) List<ModelConfig> models,
     @Key(reloadable = true) List<ReplicaConfig> replicas,
     List<DiscoveryConfig> discovery,
+    List<StoreConfig> stores,
     Fleet fleet,
     UpstreamConfig upstream,
     @Key(advanced = true, reloadable = true) Health health,
@@ -62,12 +63,14 @@ public record RouterConfig(
     models = List.copyOf(models);
     replicas = List.copyOf(replicas);
     discovery = List.copyOf(discovery);
+    stores = List.copyOf(stores);
     distinct(
         "models",
         models.stream()
             .flatMap(model -> Stream.concat(Stream.of(model.name()), model.aliases().stream()))
             .toList());
     distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
+    distinct("stores", stores.stream().map(StoreConfig::name).toList());
     distinct("discovery", discovery.stream().map(DiscoveryConfig::name).toList());
     for (ReplicaConfig replica : replicas) {
       if (leadsHere(listen, admin, replica)) {

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the router asks and tells the side of the engines' events: how an engine stands in the
@@ -21,6 +22,14 @@ public interface EngineEvents {
   default EngineView view(Replica replica, int dpRank) {
     return EngineView.UNSEEN;
   }
+
+  /** The store that the replica's engines read with others; null for none. */
+  default @Nullable Store store(Replica replica) {
+    return null;
+  }
+
+  /** An engine read a store that publishes what it holds, and said how much of a prompt came. */
+  default void reused(Store store, ReportedReuse reuse) {}
 
   /** An engine said how much of a prompt it reused. */
   default void reused(Replica replica, int dpRank, ReportedReuse reuse) {}

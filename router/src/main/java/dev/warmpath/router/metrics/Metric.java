@@ -101,6 +101,19 @@ public enum Metric {
           + " another engine: pulled; missed (of these, what did not come).",
       "engine",
       "result"),
+  STORE_BLOCKS(Type.GAUGE, "Blocks that a store which several engines read holds.", "store"),
+  STORE_NAMES_TOTAL(
+      Type.COUNTER,
+      "Blocks that such a store was said to hold: named (an engine has told what they are) or"
+          + " nameless (none has in time: not credited).",
+      "store",
+      "result"),
+  STORE_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Prompt tokens that only such a store held when an engine was chosen: held (by the index),"
+          + " credited (counted on), served (not computed, as the engine reports).",
+      "store",
+      "result"),
   SPLIT_LEG_SECONDS(
       Type.HISTOGRAM,
       "Leg prefill: sent to answered. Leg decode: from then, or its own start, to a stream's first"

@@ -2,7 +2,9 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.fleet.engine.Booking;
 import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineState;
@@ -225,11 +227,41 @@ public final class Assignment implements DispatchResult {
         listener.miscounted(this, this.promptTokens, promptTokens);
       }
     } else if (comparable && chain != null && source == null) {
-      ReportedReuse reuse =
-          new ReportedReuse(
-              chain, cachedTokens, prediction.cachedTokens(), reservation.sinceNanos());
-      dispatcher.engineEvents().reused(replica(), dpRank(), reuse);
+      Store.Read read = choice.stored();
+      int own =
+          read == null || !prediction.predicts() ? prediction.cachedTokens() : read.ownTokens();
+      dispatcher.engineEvents().reused(replica(), dpRank(), reuse(chain, cachedTokens, own));
+      if (prefill == null) {
+        reportStore(chain, prediction, cachedTokens);
+      }
     }
+  }
+
+  /** What the engine reused says of the store that it reads, too. */
+  private void reportStore(BlockChain chain, Prediction prediction, int cachedTokens) {
+    EngineEvents events = dispatcher.engineEvents();
+    Store store = events.store(replica());
+    Store.Read read = choice.stored();
+    if (store == null) {
+      return;
+    }
+    if (read != null) {
+      read.store().answered(chain, read, cachedTokens);
+    }
+    if (store.rules().publishes()) {
+      int own = read == null ? prediction.cachedTokens() : read.ownTokens();
+      boolean isRead = prediction.predicts() && cachedTokens > own;
+      if (isRead || (read != null && read.isSure())) {
+        int shown = read != null && read.isSure() ? read.heldTokens() : Prediction.NONE;
+        events.reused(store, reuse(chain, isRead ? cachedTokens : 0, shown));
+      }
+    } else {
+      store.used(chain, dispatcher.nanos());
+    }
+  }
+
+  private ReportedReuse reuse(BlockChain chain, int cachedTokens, int predictedTokens) {
+    return new ReportedReuse(chain, cachedTokens, predictedTokens, reservation.sinceNanos());
   }
 
   /**

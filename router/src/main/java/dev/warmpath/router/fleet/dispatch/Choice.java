@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.Store;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param blocks the prompt's blocks in the engine's space, null if its tokens are not known
  * @param slowTier what becomes of what only the engine's slower memory holds of it
  * @param pulled what it gets from another engine; null for nothing
+ * @param stored what it reads from a store that others read too; null for nothing
  * @param inFlight requests that the engine had, from dispatch to last byte
  * @param waiting those of them whose prompts were not computed yet
  * @param prefillBacklogMillis the time predicted for these prompts
@@ -34,6 +36,7 @@ public record Choice(
     @Nullable BlockChain blocks,
     Contender.SlowTier slowTier,
     @Nullable Pulled pulled,
+    Store.@Nullable Read stored,
     int inFlight,
     int waiting,
     double prefillBacklogMillis,

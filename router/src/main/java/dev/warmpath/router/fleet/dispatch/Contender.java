@@ -9,6 +9,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.LoadedTokens;
 import dev.warmpath.router.fleet.match.Prompt;
@@ -37,6 +38,7 @@ final class Contender {
     private int gpuTokens;
     private int hostTokens;
     private int handedTokens;
+    private Store.@Nullable Read stored;
 
     void clear() {
       asked = false;
@@ -44,6 +46,16 @@ final class Contender {
       gpuTokens = 0;
       hostTokens = 0;
       handedTokens = 0;
+      stored = null;
+    }
+
+    void read(Store.Read read) {
+      stored = read;
+      tokens = read.creditTokens();
+    }
+
+    int storeTokens() {
+      return stored == null ? 0 : tokens - stored.ownTokens();
     }
 
     void read(PrefixMatches matches, EngineView view, boolean slowTiers) {
@@ -60,6 +72,7 @@ final class Contender {
   private @Nullable EngineState engine;
   private EngineView view = EngineView.UNSEEN;
   private @Nullable BlockChain chain;
+  private @Nullable Store store;
   private final IndexMatch match = new IndexMatch();
   private int expectedTokens;
   private boolean ejected;
@@ -90,10 +103,12 @@ final class Contender {
   }
 
   /** It is this engine's turn, for another request; nothing is known yet. */
-  void begin(EngineState another, EngineView seen, @Nullable BlockChain blocks) {
+  void begin(
+      EngineState another, EngineView seen, @Nullable BlockChain blocks, @Nullable Store reads) {
     engine = another;
     view = seen;
     chain = blocks;
+    store = reads;
     match.clear();
     expectedTokens = 0;
     ejected = false;
@@ -105,6 +120,8 @@ final class Contender {
   void release() {
     engine = null;
     pull = null;
+    store = null;
+    match.clear();
     view = EngineView.UNSEEN;
     chain = null;
   }
@@ -178,7 +195,9 @@ final class Contender {
   }
 
   private LoadedTokens own(int pulledTokens, int from) {
-    return new LoadedTokens(match.hostTokens, slowTokens() - match.hostTokens, pulledTokens, from);
+    int stored = match.storeTokens();
+    int disk = slowTokens() - match.hostTokens - stored;
+    return new LoadedTokens(match.hostTokens, disk, stored, pulledTokens, from);
   }
 
   /**
@@ -338,8 +357,34 @@ final class Contender {
    *
    * @param slowTiers whether what slower memory than the GPU's holds counts
    */
-  void matched(PrefixMatches matches, boolean slowTiers) {
+  void matched(PrefixMatches matches, boolean slowTiers, long nowNanos) {
     match.read(matches, view, slowTiers);
+    if (store != null && slowTiers) {
+      readStore(store, matches, nowNanos);
+    }
+  }
+
+  /** An engine that reads a store finds there what it holds from the prompt's begin on. */
+  private void readStore(Store from, PrefixMatches matches, long nowNanos) {
+    EngineView held = from.view();
+    BlockChain known = chain;
+    if (known == null
+        || held.slot() < 0
+        || held.trust() == Trust.NONE
+        || !known.space().equals(held.space())) {
+      return;
+    }
+    int tokens = matches.tokens(held.slot());
+    if (tokens > match.tokens) {
+      match.read(from.read(known, match.tokens, tokens, held.trust(), nowNanos));
+    }
+  }
+
+  /**
+   * What it reads from a store that others read too, if it serves the request; null for nothing.
+   */
+  Store.@Nullable Read stored() {
+    return slowTier == SlowTier.COMPUTED ? null : match.stored;
   }
 
   /** For how many tokens its GPU has room; 0 if that is not known. */
@@ -365,10 +410,19 @@ final class Contender {
       return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
     }
     return switch (view.trust()) {
-      case EXACT -> new Prediction(reusedTokens(pulled), Prediction.Basis.INDEX);
+      case EXACT ->
+          pulled == null && isUnsure()
+              ? Prediction.none(Prediction.Basis.NOT_TRUSTED)
+              : new Prediction(reusedTokens(pulled), Prediction.Basis.INDEX);
       case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
       case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
     };
+  }
+
+  /** Whether it reads a store of which nobody can say what it holds. */
+  private boolean isUnsure() {
+    Store.Read read = stored();
+    return read != null && !read.isSure();
   }
 
   private int reusedTokens(@Nullable Pull pulled) {

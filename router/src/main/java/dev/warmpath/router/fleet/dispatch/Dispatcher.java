@@ -293,7 +293,7 @@ public final class Dispatcher {
     Selection selection = selections.get();
     try {
       selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
-      selection.match(index, request.prompt());
+      selection.match(index, request.prompt(), nanos());
       return assign(selection, request);
     } finally {
       selection.release();
@@ -539,8 +539,8 @@ public final class Dispatcher {
     Selection selection = selections.get();
     try {
       selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
-      selection.match(index, request.prompt());
       long now = nanos();
+      selection.match(index, request.prompt(), now);
       if (!fillCandidates(selection, request, now, Selection.PassedOver.NONE)
           || selection.alone().isEmpty()) {
         return null;
@@ -565,7 +565,7 @@ public final class Dispatcher {
     long now = nanos();
     Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
     selection.gather(table(), request, Set.of(), engineEvents, explanation);
-    selection.match(index, request.prompt());
+    selection.match(index, request.prompt(), now);
     if (!fillCandidates(selection, request, now, explanation)) {
       return explanation.nobody(selection.nearest());
     }

@@ -184,6 +184,7 @@ record Plan(@Nullable Leg prefill, Leg last) {
           contender().chain(),
           prefill == null ? slowTier() : Contender.SlowTier.NOTHING,
           pulled(),
+          prefill == null && pull() == null ? contender().stored() : null,
           rows.requests(row),
           rows.waiting(row),
           rows.prefillBacklogMillis(row),

@@ -195,7 +195,8 @@ final class Selection {
     if (contenders == pool.size()) {
       pool.add(new Contender());
     }
-    pool.get(contenders++).begin(engine, view, prompt.chain(view));
+    pool.get(contenders++)
+        .begin(engine, view, prompt.chain(view), engineEvents.store(engine.replica()));
   }
 
   /**
@@ -263,7 +264,7 @@ final class Selection {
   }
 
   /** Asks the index, once for each chain. */
-  void match(KvIndex index, Prompt prompt) {
+  void match(KvIndex index, Prompt prompt, long nowNanos) {
     for (int i = 0; i < contenders; i++) {
       Contender first = pool.get(i);
       if (first.isMatched() || !first.isIndexed()) {
@@ -274,7 +275,7 @@ final class Selection {
       for (int j = i; j < contenders; j++) {
         Contender contender = pool.get(j);
         if (contender.chain() == chain && contender.isIndexed()) {
-          contender.matched(matches, prompt.readsSlowTiers());
+          contender.matched(matches, prompt.readsSlowTiers(), nowNanos);
         }
       }
     }

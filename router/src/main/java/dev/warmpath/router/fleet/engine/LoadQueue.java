@@ -26,6 +26,7 @@ final class LoadQueue {
   private final PrefillQueue queue = new PrefillQueue();
   private final Tier host = new Tier();
   private final Tier disk = new Tier();
+  private final Tier store = new Tier();
   private final Tier others = new Tier();
   private long lastEndNanos = Long.MIN_VALUE;
 
@@ -99,6 +100,7 @@ final class LoadQueue {
     boolean isTried = !queue.isEmpty();
     return host.millis(loaded.host(), Tier.OWN, isTried, nowNanos)
         + disk.millis(loaded.disk(), Tier.OWN, isTried, nowNanos)
+        + store.millis(loaded.store(), Tier.OWN, isTried, nowNanos)
         + others.millis(loaded.pulled(), loaded.from(), isTried, nowNanos);
   }
 
@@ -128,8 +130,12 @@ final class LoadQueue {
             loaded.count(), Math.round(1000 * millis), 0, streamed && !isHidden, true);
     queue.add(share, nowNanos);
     boolean shows = streamed && !isHidden;
-    if (loaded.pulled() > Math.max(loaded.host(), loaded.disk())) {
+    int own = Math.max(loaded.host(), loaded.disk());
+    if (loaded.pulled() > Math.max(own, loaded.store())) {
       return new Load(share, others, loaded.from(), loaded.pulled(), nowNanos, shows);
+    }
+    if (loaded.store() > own) {
+      return new Load(share, store, Tier.OWN, loaded.store(), nowNanos, shows);
     }
     return loaded.disk() > loaded.host()
         ? new Load(share, disk, Tier.OWN, loaded.disk(), nowNanos, shows)

@@ -5,14 +5,15 @@ package dev.warmpath.router.fleet.engine;
  *
  * @param host tokens that come from its CPU memory
  * @param disk tokens that come from its disk
+ * @param store tokens that come from a store that it reads with others
  * @param pulled tokens that come from another engine
  * @param from that engine's {@link EngineState#number}; of no matter if nothing comes from one
  */
-public record LoadedTokens(int host, int disk, int pulled, int from) {
+public record LoadedTokens(int host, int disk, int store, int pulled, int from) {
 
-  public static final LoadedTokens NOTHING = new LoadedTokens(0, 0, 0, 0);
+  public static final LoadedTokens NOTHING = new LoadedTokens(0, 0, 0, 0, 0);
 
   int count() {
-    return host + disk + pulled;
+    return host + disk + store + pulled;
   }
 }

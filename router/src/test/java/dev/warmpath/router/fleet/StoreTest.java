@@ -1,0 +1,104 @@
+package dev.warmpath.router.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.StoreRules;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+final class StoreTest {
+
+  private static final ChainSpace SPACE = new ChainSpace("m", 4, 0);
+  private static final int TOKENS = 400;
+  private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
+  private final Store store = store(false);
+  private int prompts;
+
+  private static Store store(boolean publishes) {
+    return new Store(new StoreRules("pool", null, publishes, ""), () -> EngineView.UNSEEN);
+  }
+
+  private static BlockChain prompt(int number) {
+    int[] tokens = IntStream.range(0, TOKENS).map(i -> 1000 * number + i).toArray();
+    return BlockChain.of(SPACE, tokens, PromptKeys.NONE);
+  }
+
+  /** A prompt that was used so long ago is asked for again, and so much of it is there. */
+  private Store.Read ask(long agoNanos, int served) {
+    BlockChain chain = prompt(++prompts);
+    long now = prompts * 1000 * MINUTE;
+    store.used(chain, now - agoNanos);
+    Store.Read read = store.read(chain, 0, TOKENS, Trust.EXACT, now);
+    store.answered(chain, read, served);
+    return read;
+  }
+
+  @Test
+  void ageDecidesHowMuchIsCountedOn() {
+    for (int i = 0; i < 20; i++) {
+      ask(MINUTE, TOKENS);
+      ask(60 * MINUTE, 0);
+    }
+    assertThat(ask(MINUTE, TOKENS).creditTokens()).isGreaterThan(17 * TOKENS / 20);
+    assertThat(ask(60 * MINUTE, 0).creditTokens()).isLessThan(TOKENS / 8);
+    assertThat(store.chance(60 * MINUTE)).isLessThan(store.chance(MINUTE));
+  }
+
+  @Test
+  void olderBlocksAreNeverMoreLikelyThanYoungerOnes() {
+    for (int i = 0; i < 20; i++) {
+      ask(MINUTE, 0);
+      ask(60 * MINUTE, TOKENS);
+    }
+    assertThat(store.chance(60 * MINUTE)).isEqualTo(store.chance(MINUTE)).isLessThan(0.6);
+  }
+
+  @Test
+  void trustComesBack() {
+    for (int i = 0; i < 40; i++) {
+      ask(MINUTE, 0);
+    }
+    assertThat(store.chance(MINUTE)).isLessThan(0.15);
+    for (int i = 0; i < 100; i++) {
+      ask(MINUTE, TOKENS);
+    }
+    assertThat(store.chance(MINUTE)).isGreaterThan(0.8);
+  }
+
+  /** What lies behind the first hole may be there. */
+  @Test
+  void blocksBehindTheFirstMissingOneShowNothing() {
+    for (int i = 0; i < 20; i++) {
+      BlockChain chain = prompt(++prompts);
+      long now = prompts * 1000 * MINUTE;
+      store.used(chain, now - MINUTE);
+      Store.Read read = store.read(chain, 0, TOKENS, Trust.EXACT, now);
+      store.answered(chain, read, TOKENS - 4);
+    }
+    assertThat(store.chance(MINUTE)).as("12 of 13 pieces").isBetween(0.8, 0.93);
+  }
+
+  @Test
+  void unknownAgeCountsAsTheOldest() {
+    Store.Read read = store.read(prompt(1), 40, TOKENS, Trust.EXACT, MINUTE);
+    assertThat(read.creditTokens()).isBetween(41, 40 + TOKENS / 4);
+    assertThat(read.isSure()).isFalse();
+  }
+
+  @Test
+  void whatAStorePublishesCountsInFull() {
+    Store published = store(true);
+    Store.Read read = published.read(prompt(1), 40, TOKENS, Trust.EXACT, MINUTE);
+    assertThat(read.creditTokens()).isEqualTo(TOKENS);
+    assertThat(read.isSure()).isTrue();
+    assertThat(published.read(prompt(1), 40, TOKENS, Trust.SUSPECT, MINUTE).creditTokens())
+        .isEqualTo(40 + 268);
+  }
+}
