@@ -87,7 +87,9 @@ public record IngestSnapshot(Instant taken, List<EngineSnapshot> engines) {
       throws IOException {
     SnapshotInput in = new SnapshotInput(stream, bounds.maxBytes());
     IngestSnapshot snapshot = readStreams(in, bounds);
-    index.readFrom(in, snapshot.engines.stream().map(EngineSnapshot::slot).toList());
+    List<Integer> slots = snapshot.engines.stream().map(EngineSnapshot::slot).toList();
+    index.readFrom(in, slots);
+    index.keepOnly(slots); // the others were stores, of which no stream goes on
     return snapshot;
   }
 

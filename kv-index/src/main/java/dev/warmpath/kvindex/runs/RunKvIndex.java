@@ -143,7 +143,7 @@ public final class RunKvIndex implements KvIndex {
    * <p>It has forgotten nothing but how often it evicted and was disturbed. If it does not fit into
    * the limits, what was not asked for lately is left out and counted by {@link #evictedBlocks}.
    *
-   * @param slots must have an engine each; what others held is left out
+   * @param slots must have an engine each
    * @throws SnapshotException if the stream does not give what {@link #writeTo} wrote
    */
   public void readFrom(SnapshotInput in, Collection<Integer> slots) throws IOException {
@@ -171,6 +171,10 @@ public final class RunKvIndex implements KvIndex {
     }
     publishFleet();
     end();
+  }
+
+  /** Removes all engines but those in these slots. */
+  public void keepOnly(Collection<Integer> slots) {
     for (int slot = 0; slot < engines.size(); slot++) {
       if (engines.get(slot) != null && !slots.contains(slot)) {
         removeEngine(slot);
