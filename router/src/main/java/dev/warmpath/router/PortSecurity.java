@@ -1,5 +1,6 @@
 package dev.warmpath.router;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.auth.AdminKey;
 import dev.warmpath.router.auth.ApiKeys;
@@ -11,9 +12,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,9 +25,13 @@ import org.slf4j.LoggerFactory;
  *
  * @param keys that clients need; null if they need none
  * @param clientsTls of the clients' port; null for no TLS
+ * @param pickerTls of the port at which gateways ask; null for no TLS
  */
 record PortSecurity(
-    @Nullable ApiKeys keys, @Nullable ServerTls clientsTls, AdminContext.Security admin) {
+    @Nullable ApiKeys keys,
+    @Nullable ServerTls clientsTls,
+    @Nullable ServerTls pickerTls,
+    AdminContext.Security admin) {
 
   private static final Logger LOG = LoggerFactory.getLogger(PortSecurity.class);
 
@@ -35,8 +40,7 @@ record PortSecurity(
    *
    * @throws StartException if one cannot be used; watch and Vert.x are closed then
    */
-  static PortSecurity begin(
-      RouterConfig config, FileWatch watch, Vertx vertx, LongSupplier nanoClock) {
+  static PortSecurity begin(RouterConfig config, FileWatch watch, Vertx vertx, Clocks clocks) {
     try {
       String keys = config.auth().keysFile();
       String adminKey = config.admin().keyFile();
@@ -44,8 +48,9 @@ record PortSecurity(
         warnIfOpen(config.admin().host());
       }
       return new PortSecurity(
-          keys == null ? null : ApiKeys.begin(Path.of(keys), watch, nanoClock),
+          keys == null ? null : ApiKeys.begin(Path.of(keys), watch, clocks.nanoClock()),
           ServerTls.begin("listen", config.listen().tls(), watch, vertx),
+          pickerTls(config.picker(), watch, vertx, clocks.wallClock().instant()),
           new AdminContext.Security(
               adminKey == null ? null : AdminKey.begin(Path.of(adminKey), watch),
               ServerTls.begin("admin", config.admin().tls(), watch, vertx)));
@@ -54,6 +59,16 @@ record PortSecurity(
       vertx.close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private static @Nullable ServerTls pickerTls(
+      RouterConfig.Picker picker, FileWatch watch, Vertx vertx, Instant now) throws IOException {
+    if (picker.port() == 0) {
+      return null;
+    }
+    return picker.selfSigned()
+        ? ServerTls.selfSigned("picker", now, vertx)
+        : ServerTls.begin("picker", picker.tls(), watch, vertx);
   }
 
   private static void warnIfOpen(String host) {
@@ -71,6 +86,6 @@ record PortSecurity(
 
   /** The certificates that are shown. */
   List<ServerTls> certificates() {
-    return Stream.of(clientsTls, admin.tls()).filter(Objects::nonNull).toList();
+    return Stream.of(clientsTls, pickerTls, admin.tls()).filter(Objects::nonNull).toList();
   }
 }

@@ -38,6 +38,7 @@ import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.requestlog.RequestLogs;
+import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
@@ -94,6 +95,7 @@ public final class RouterProcess implements AutoCloseable {
   private final Lifecycle lifecycle;
   private final ProxyContext.Admission admission;
   private final Connections pickerConnections;
+  private final @Nullable ServerTls pickerTls;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final List<PickerVerticle> pickers = Collections.synchronizedList(new ArrayList<>());
   private final Console console;
@@ -110,7 +112,8 @@ public final class RouterProcess implements AutoCloseable {
     this.adminConnections = connections(environment, () -> ADMIN_CONNECTIONS);
     this.pickerConnections = connections(environment, () -> PICKER_CONNECTIONS);
     this.vertx = newVertx(connections);
-    PortSecurity security = PortSecurity.begin(config, files, vertx, environment.nanoClock());
+    PortSecurity security = PortSecurity.begin(config, files, vertx, environment.clocks());
+    this.pickerTls = security.pickerTls();
     warnOfFiles(config);
     this.admission =
         new ProxyContext.Admission(
@@ -437,7 +440,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private PickerVerticle newPicker(ProxyContext proxy, PickerMetrics metrics) {
-    PickerVerticle picker = new PickerVerticle(proxy, core.fleet(), metrics);
+    PickerVerticle picker = new PickerVerticle(proxy, core.fleet(), metrics, pickerTls);
     pickers.add(picker);
     return picker;
   }

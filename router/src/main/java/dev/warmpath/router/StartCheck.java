@@ -1,5 +1,6 @@
 package dev.warmpath.router;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -40,7 +41,7 @@ public final class StartCheck {
     Vertx vertx = Vertx.vertx(RouterProcess.vertxOptions());
     FileWatch files = new FileWatch(config.files().pollMs());
     try {
-      PortSecurity.begin(config, files, vertx, System::nanoTime);
+      PortSecurity.begin(config, files, vertx, Clocks.ofTheMachine());
       replicas(config, new Upstreams(config.upstream(), vertx, files));
       tracing(config);
       tokenizers(config);

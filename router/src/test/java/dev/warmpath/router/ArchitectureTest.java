@@ -61,6 +61,7 @@ class ArchitectureTest {
           "LogWriter", // when a request came
           "History",
           "RecentDecisions", // the same, for people
+          "PortSecurity", // since when a certificate is valid
           "FleetProbe",
           "HttpProbe"); // against the engine's clock and certificates
 

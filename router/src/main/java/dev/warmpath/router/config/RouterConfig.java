@@ -161,7 +161,17 @@ public record RouterConfig(
       @Key @Nullable String host,
       @Key(standard = "1", min = 1, max = 16) int endpoints,
       @Key(standard = "false") boolean routingSidecar,
-      @Key(standard = "false", advanced = true) boolean conformance) {}
+      @Key(standard = "false") boolean selfSigned,
+      @Key(standard = "false", advanced = true) boolean conformance,
+      ListenTls tls) {
+
+    public Picker {
+      if (selfSigned && tls.tlsCert() != null) {
+        throw new IllegalArgumentException(
+            "'picker.self-signed' and 'picker.tls-cert' are two ways");
+      }
+    }
+  }
 
   /** Where operators connect. */
   public record Admin(

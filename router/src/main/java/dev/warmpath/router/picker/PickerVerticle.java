@@ -7,6 +7,7 @@ import dev.warmpath.router.picker.Wire.Reader;
 import dev.warmpath.router.picker.Wire.Writer;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.RequestIds;
+import dev.warmpath.router.tls.ServerTls;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
@@ -51,12 +52,19 @@ public final class PickerVerticle extends VerticleBase {
   private final ProxyContext proxy;
   private final Fleet fleet;
   private final PickerMetrics metrics;
+  private final @Nullable ServerTls tls;
   private final Set<Picking> open = new LinkedHashSet<>();
   private final Set<HealthWatch> watches = new LinkedHashSet<>();
   private Picking.@Nullable Shared shared;
 
-  /** An event loop that is not running yet. */
-  public PickerVerticle(ProxyContext proxy, Fleet fleet, PickerMetrics metrics) {
+  /**
+   * An event loop that is not running yet.
+   *
+   * @param tls null for clear text
+   */
+  public PickerVerticle(
+      ProxyContext proxy, Fleet fleet, PickerMetrics metrics, @Nullable ServerTls tls) {
+    this.tls = tls;
     this.proxy = proxy;
     this.fleet = fleet;
     this.metrics = metrics;
@@ -71,10 +79,17 @@ public final class PickerVerticle extends VerticleBase {
     endpoints.lookUp();
     vertx.setPeriodic(Endpoints.LOOK_UP_MS, id -> endpoints.lookUp());
     vertx.setPeriodic(TICK_MS, id -> tick());
-    HttpServer server = vertx.createHttpServer(serverOptions());
+    HttpServerOptions options = serverOptions();
+    HttpServer server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     server.requestHandler(this::serve);
     server.exceptionHandler(e -> LOG.debug("a gateway's connection failed", e));
-    return server.listen();
+    return server
+        .listen()
+        .onSuccess(listening -> {
+          if (tls != null) {
+            tls.listening(listening);
+          }
+        });
   }
 
   private HttpServerOptions serverOptions() {

@@ -1,5 +1,7 @@
 package dev.warmpath.router.tls;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -55,6 +57,19 @@ public final class ServerTls {
     }
     ServerTls tls = new ServerTls(section + ".tls-cert", vertx);
     watch.add(tls.name, files.files(), tls::load);
+    return tls;
+  }
+
+  /**
+   * A port whose certificate nobody vouches for, made now.
+   *
+   * @param section of the configuration that asks for it
+   * @param now the time of day, from which it is valid for ten years
+   */
+  public static ServerTls selfSigned(String section, Instant now, Vertx vertx) throws IOException {
+    ServerTls tls = new ServerTls(section + ".self-signed", vertx);
+    SelfSigned made = SelfSigned.make("warmpath", now);
+    tls.load(List.of(made.certificate().getBytes(US_ASCII), made.key().getBytes(US_ASCII)));
     return tls;
   }
 

@@ -38,14 +38,23 @@ final class Gateway implements AutoCloseable {
   private final int port;
 
   Gateway(Rig rig, int port) {
+    this(rig, port, new HttpClientOptions());
+  }
+
+  /** With TLS, or without. */
+  Gateway(Rig rig, int port, HttpClientOptions options) {
     this.port = port;
     this.http =
         rig.vertx()
             .createHttpClient(
-                new HttpClientOptions()
+                options
                     .setProtocolVersion(HttpVersion.HTTP_2)
                     .setHttp2ClearTextUpgrade(false)
                     .setHttp2MultiplexingLimit(-1));
+  }
+
+  int port() {
+    return port;
   }
 
   /** One request of a client. */

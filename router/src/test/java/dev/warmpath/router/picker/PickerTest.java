@@ -7,6 +7,7 @@ import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.Processing
 import static io.envoyproxy.envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode.STREAMED;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Struct;
@@ -17,6 +18,7 @@ import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.Certificates;
 import dev.warmpath.router.rig.Rig;
 import io.envoyproxy.envoy.config.core.v3.HeaderMap;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
@@ -27,6 +29,8 @@ import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.StreamedBodyResponse;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.net.PemTrustOptions;
 import java.io.ByteArrayOutputStream;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -1075,5 +1079,51 @@ class PickerTest {
     Rig.until(() -> metric("request_bodies_bytes") == 0);
     second.reset();
     rig.untilIdle();
+  }
+
+  /** Gateways of Kubernetes take any certificate of a picker, but want one. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void portSpeaksTls(boolean isSelfSigned, @TempDir Path folder) throws Exception {
+    Certificates authority = new Certificates();
+    Certificates.Issued issued = authority.issue("127.0.0.1");
+    Path certificate = Certificates.replace(folder.resolve("cert"), issued.certificatePem());
+    Path key = Certificates.replace(folder.resolve("key"), issued.keyPem());
+    start(
+        1,
+        tree ->
+            isSelfSigned
+                ? tree.set("picker.self-signed", true, "test")
+                : tree.set("picker.tls-cert", certificate.toString(), "test")
+                    .set("picker.tls-key", key.toString(), "test"));
+    try (Gateway clear = gateway) {
+      assertThatThrownBy(clear::open).isInstanceOf(Exception.class);
+    }
+    HttpClientOptions tls = new HttpClientOptions().setSsl(true).setUseAlpn(true);
+    String ca = authority.writeTo(folder.resolve("ca")).toString();
+    gateway =
+        new Gateway(
+            rig,
+            gateway.port(),
+            isSelfSigned
+                ? tls.setTrustAll(true).setVerifyHost(false)
+                : tls.setTrustOptions(new PemTrustOptions().addCertPath(ca)));
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT).body(BODY, true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(0));
+    finish(stream);
+    String shown = isSelfSigned ? "picker.self-signed" : "picker.tls-cert";
+    assertThat(metric("certificate_expiry_seconds{file=\"" + shown + "\"}")).isPositive();
+  }
+
+  @Test
+  void oneCertificateIsEnough() {
+    assertThatThrownBy(() ->
+            ConfigTree.empty()
+                .set("picker.self-signed", true, "test")
+                .set("picker.tls-cert", "a", "test")
+                .set("picker.tls-key", "b", "test")
+                .config())
+        .hasMessageContaining("picker.self-signed");
   }
 }
