@@ -25,6 +25,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ include "warmpath.name" . | trunc 55 | trimSuffix "-" }}-routers
 {{- end -}}
 
+{{/* The Service at which gateways ask. */}}
+{{- define "warmpath.picker" -}}
+{{ include "warmpath.name" . | trunc 56 | trimSuffix "-" }}-picker
+{{- end -}}
+
+{{/* Whether it reads the Kubernetes API. */}}
+{{- define "warmpath.readsApi" -}}
+{{- if has .Values.discovery.kind (list "kubernetes" "inference-pool") -}}true{{- end -}}
+{{- end -}}
+
 {{/* Whether the routers know of each other. */}}
 {{- define "warmpath.clustered" -}}
 {{- if and .Values.cluster.enabled (gt (int .Values.replicas) 1) (eq .Values.mode "standalone") (not .Values.config.cluster) -}}true{{- end -}}
@@ -41,15 +51,29 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- with .Values.discovery -}}
 {{- if eq .kind "kubernetes" -}}
 {{- $found = list (dict "kind" "kubernetes" "service" .service "port-name" .portName "replica" .replica) -}}
+{{- else if eq .kind "inference-pool" -}}
+{{- if not .pool -}}{{ fail "discovery.kind inference-pool needs discovery.pool" }}{{- end -}}
+{{- $found = list (dict "kind" "inference-pool" "pool" .pool "replica" .replica) -}}
 {{- else if eq .kind "dns" -}}
 {{- $found = list (dict "kind" "dns" "host" .service "port" (int .port) "replica" .replica) -}}
 {{- else if ne .kind "none" -}}
-{{- fail (printf "discovery.kind must be kubernetes, dns or none: %s" .kind) -}}
+{{- fail (printf "discovery.kind must be kubernetes, inference-pool, dns or none: %s" .kind) -}}
 {{- end -}}
 {{- end -}}
 {{- $host := ternary "127.0.0.1" "0.0.0.0" (eq .Values.mode "sidecar") -}}
 {{- $made := dict "listen" (dict "host" $host "port" 8080 "metrics" true) -}}
 {{- if $found -}}{{- $_ := set $made "discovery" $found -}}{{- end -}}
+{{- if .Values.picker.enabled -}}
+{{- if ne .Values.mode "standalone" -}}{{ fail "picker needs mode standalone" }}{{- end -}}
+{{- $picker := dict "host" "0.0.0.0" "port" (int .Values.picker.port) -}}
+{{- if eq .Values.picker.tls "self-signed" -}}{{- $_ := set $picker "self-signed" true -}}
+{{- else if eq .Values.picker.tls "secret" -}}
+{{- $_ := required "picker.tls secret needs secrets.pickerTls" .Values.secrets.pickerTls -}}
+{{- $_ := set $picker "tls-cert" "/etc/warmpath-secrets/pickerTls/tls.crt" -}}
+{{- $_ := set $picker "tls-key" "/etc/warmpath-secrets/pickerTls/tls.key" -}}
+{{- end -}}
+{{- $_ := set $made "picker" $picker -}}
+{{- end -}}
 {{- with .Values.secrets -}}
 {{- $at := "/etc/warmpath-secrets" -}}
 {{- if .tls -}}
@@ -99,6 +123,9 @@ livenessProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080 && p
 {{- else }}
 ports:
   - {name: http, containerPort: 8080}
+  {{- if .Values.picker.enabled }}
+  - {name: picker, containerPort: {{ .Values.picker.port }}}
+  {{- end }}
   {{- if and (include "warmpath.clustered" .) (not .Values.cluster.redisUrl) }}
   - {name: routers, containerPort: {{ .Values.cluster.port }}}
   {{- end }}
