@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One event loop of the endpoint picker: a gRPC server on a socket that is shared with the other
- * loops. It answers {@code ext_proc} and {@code grpc.health.v1}.
+ * loops. It answers {@code ext_proc}, {@code grpc.health.v1} and {@code grpc.reflection}.
  *
  * <p>Confined to its event loop.
  */
@@ -122,6 +122,8 @@ public final class PickerVerticle extends VerticleBase {
     Picking.Shared with = shared;
     if (ExtProc.PROCESS.equals(request.path()) && with != null) {
       new Picking(with, request).begin();
+    } else if (Reflection.isAt(request.path())) {
+      new Reflection(request, proxy.admission().bodies()).begin();
     } else {
       new HealthWatch(request).begin();
     }

@@ -10,6 +10,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.DescriptorProtos.DescriptorProto;
+import com.google.protobuf.DescriptorProtos.EnumDescriptorProto;
+import com.google.protobuf.DescriptorProtos.FieldDescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
+import com.google.protobuf.DescriptorProtos.ServiceDescriptorProto;
+import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
 import dev.warmpath.router.auth.Secrets;
@@ -23,6 +30,7 @@ import dev.warmpath.router.rig.Rig;
 import io.envoyproxy.envoy.config.core.v3.HeaderMap;
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.config.core.v3.HeaderValueOption.HeaderAppendAction;
+import io.envoyproxy.envoy.service.ext_proc.v3.ExternalProcessorProto;
 import io.envoyproxy.envoy.service.ext_proc.v3.HttpHeaders;
 import io.envoyproxy.envoy.service.ext_proc.v3.ImmediateResponse;
 import io.envoyproxy.envoy.service.ext_proc.v3.ProcessingRequest;
@@ -35,9 +43,14 @@ import java.io.ByteArrayOutputStream;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -1125,5 +1138,124 @@ class PickerTest {
                 .set("picker.tls-key", "b", "test")
                 .config())
         .hasMessageContaining("picker.self-signed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"v1", "v1alpha"})
+  void servicesAreDescribed(String version) throws Exception {
+    start(1);
+    Gateway.Stream asked =
+        gateway.open("/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo");
+    asked.raw(new Wire.Writer().text(7, "*").written());
+    Rig.until(() -> asked.messages.size() == 1);
+    assertThat(new String(asked.messages.get(0), UTF_8))
+        .contains(ExtProc.SERVICE, "grpc.health.v1.Health");
+    Set<String> files = new HashSet<>();
+    Deque<byte[]> next = new ArrayDeque<>();
+    next.add(new Wire.Writer().text(4, ExtProc.SERVICE).written());
+    next.add(new Wire.Writer().text(4, "grpc.health.v1.Health.Check").written());
+    while (!next.isEmpty()) { // as grpcurl does: the service's file, then those that it needs
+      int before = asked.messages.size();
+      asked.raw(next.remove());
+      Rig.until(() -> asked.messages.size() == before + 1);
+      Wire.Reader answer = new Wire.Reader(asked.messages.get(before));
+      while (answer.next()) {
+        assertThat(answer.field()).as("an error").isNotEqualTo(7);
+        if (answer.field() == 4) {
+          Wire.Reader given = answer.message();
+          assertThat(given.next()).isTrue();
+          FileDescriptorProto file = FileDescriptorProto.parseFrom(given.bytes());
+          files.add(file.getName());
+          file.getDependencyList().stream()
+              .filter(files::add)
+              .forEach(name -> next.add(new Wire.Writer().text(3, name).written()));
+        }
+      }
+    }
+    assertThat(files).contains("envoy/config/core/v3/base.proto", "grpc/health/v1/health.proto");
+    asked.raw(new Wire.Writer().text(4, "no.Such").written());
+    Rig.until(
+        () -> new String(asked.messages.get(asked.messages.size() - 1), UTF_8).contains("no such"));
+    asked.end();
+    Rig.until(() -> "0".equals(asked.status));
+  }
+
+  /** {@code -Dwarmpath.write=true} writes it anew. */
+  @Test
+  void descriptionsAreThosePublished() throws Exception {
+    Map<String, FileDescriptor> all = new LinkedHashMap<>();
+    collect(ExternalProcessorProto.getDescriptor(), all);
+    FileDescriptorSet.Builder set = FileDescriptorSet.newBuilder();
+    all.values().forEach(file -> set.addFile(file.toProto()));
+    byte[] published = set.addFile(health()).build().toByteArray();
+    Path file =
+        Path.of("src/main/resources/dev/warmpath/router/picker/services.protoset").toAbsolutePath();
+    if (Boolean.getBoolean("warmpath.write")) {
+      Files.createDirectories(file.getParent());
+      Files.write(file, published);
+    }
+    assertThat(Files.readAllBytes(file)).isEqualTo(published);
+  }
+
+  private static void collect(FileDescriptor file, Map<String, FileDescriptor> all) {
+    if (all.putIfAbsent(file.getName(), file) == null) {
+      file.getDependencies().forEach(needed -> collect(needed, all));
+    }
+  }
+
+  /** As {@code grpc/health/v1/health.proto} has it. */
+  private static FileDescriptorProto health() {
+    DescriptorProto.Builder request = DescriptorProto.newBuilder().setName("HealthCheckRequest");
+    request
+        .addFieldBuilder()
+        .setName("service")
+        .setNumber(1)
+        .setLabel(FieldDescriptorProto.Label.LABEL_OPTIONAL)
+        .setType(FieldDescriptorProto.Type.TYPE_STRING);
+    DescriptorProto.Builder response = DescriptorProto.newBuilder().setName("HealthCheckResponse");
+    response
+        .addFieldBuilder()
+        .setName("status")
+        .setNumber(1)
+        .setLabel(FieldDescriptorProto.Label.LABEL_OPTIONAL)
+        .setType(FieldDescriptorProto.Type.TYPE_ENUM)
+        .setTypeName(".grpc.health.v1.HealthCheckResponse.ServingStatus");
+    EnumDescriptorProto.Builder status = response.addEnumTypeBuilder().setName("ServingStatus");
+    for (String value : List.of("UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN")) {
+      status.addValueBuilder().setName(value).setNumber(status.getValueCount() - 1);
+    }
+    ServiceDescriptorProto.Builder service = ServiceDescriptorProto.newBuilder().setName("Health");
+    for (String method : List.of("Check", "Watch")) {
+      service
+          .addMethodBuilder()
+          .setName(method)
+          .setInputType(".grpc.health.v1.HealthCheckRequest")
+          .setOutputType(".grpc.health.v1.HealthCheckResponse")
+          .setServerStreaming(method.equals("Watch"));
+    }
+    return FileDescriptorProto.newBuilder()
+        .setName("grpc/health/v1/health.proto")
+        .setPackage("grpc.health.v1")
+        .setSyntax("proto3")
+        .addMessageType(request)
+        .addMessageType(response)
+        .addService(service)
+        .build();
+  }
+
+  /**
+   * llm-d's coordinator asks once for each stage; its gateway sends each to the pool of that role,
+   * and what the stages tell each other goes on as it is.
+   */
+  @Test
+  void coordinatorsParametersGoOnInAPoolOfOneRole() throws Exception {
+    start(1);
+    String body = BODY.replaceFirst("\\{", "{\"kv_transfer_params\":{\"remote_host\":\"x\"},");
+    Gateway.Stream stream = gateway.open();
+    stream.post(CHAT, "content-type", "application/json", "epp-profile", "decode");
+    stream.body(body, true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(0));
+    assertThat(stream.echo(1)).isEqualTo(body);
+    finish(stream);
   }
 }
