@@ -421,6 +421,9 @@ public final class EventApplier {
       }
       name(store, tier, batch.hashes());
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+      if (shared != null && shared.rules().publishes()) {
+        shared.named(this, batch.hashes(), store.hashFrom(), count);
+      }
     }
   }
 

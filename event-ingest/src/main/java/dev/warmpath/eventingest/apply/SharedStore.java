@@ -117,6 +117,25 @@ public final class SharedStore {
     giveUp(now);
   }
 
+  /** A reader holds these blocks, some of which may wait for that. */
+  void named(EventApplier reader, long[] from, int first, int count) {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    int found = 0;
+    long[] stored = copy(from, first, count);
+    for (int i = 0; i < count; i++) {
+      if (waiting.remove(stored[i]) != null) {
+        stored[found++] = stored[i];
+      }
+    }
+    int left = found == 0 ? 0 : name(reader, stored, found);
+    long now = nanoClock.getAsLong();
+    for (int i = 0; i < left; i++) {
+      waiting.put(stored[i], now);
+    }
+  }
+
   private void giveUp(long now) {
     Iterator<Long> since = waiting.values().iterator();
     int most = waiting.size() - MOST_WAITING;

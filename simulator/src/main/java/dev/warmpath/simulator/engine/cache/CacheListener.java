@@ -28,6 +28,9 @@ public interface CacheListener {
   default void storedOnHost(
       CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {}
 
+  /** A block of a sequence was put into the store that other engines read too. */
+  default void storedInStore(CachedSequence sequence, CacheGroup group, int block) {}
+
   /** The copy of a block in host memory was dropped. */
   default void removedFromHost(int group, long blockName) {}
 }

@@ -30,6 +30,7 @@ public final class KvCache {
   private final CacheListener events;
   private final BlockPool pool;
   private final @Nullable HostCache host;
+  private final @Nullable BlockStore store;
   private final Hit noHit;
   private final Hit hit;
   private final List<BlockTable[]> spareTables = new ArrayList<>();
@@ -42,6 +43,7 @@ public final class KvCache {
     this.events = events;
     pool = new BlockPool(blocks, groups.length, events);
     host = config.hostBlocks() == 0 ? null : new HostCache(groups[0], config.hostBlocks(), events);
+    store = config.store();
     noHit = new Hit(newTables());
     hit = new Hit(newTables());
   }
@@ -96,7 +98,11 @@ public final class KvCache {
     } while (agreed < limit && groups.length > 1);
     hit.blocks = agreed;
     int last = agreed + Math.min(most - agreed, mostHostTokens / blockSizeTokens);
-    hit.hostTokens = (findOnHost(sequence, agreed, last) - agreed) * blockSizeTokens;
+    int end = findOnHost(sequence, agreed, last);
+    if (store != null) {
+      end = Math.max(end, store.find(sequence, most)); // whatever a request says of loads
+    }
+    hit.hostTokens = (end - agreed) * blockSizeTokens;
     hit.tokens = agreed * blockSizeTokens + hit.hostTokens;
     return hit;
   }
@@ -374,6 +380,11 @@ public final class KvCache {
     events.stored(sequence, groups[group], from, to, held);
     if (host != null) {
       host.store(sequence, from, to);
+    }
+    if (store != null) {
+      for (int block : store.store(sequence, from, to)) {
+        events.storedInStore(sequence, groups[group], block);
+      }
     }
   }
 

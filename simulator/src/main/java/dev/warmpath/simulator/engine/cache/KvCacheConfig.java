@@ -3,6 +3,7 @@ package dev.warmpath.simulator.engine.cache;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Size and groups of one engine's KV cache.
@@ -18,9 +19,15 @@ import java.util.List;
  *     0.32), not every block
  * @param hostBlocks copies of committed blocks that host memory holds; 0 for no host tier, as it
  *     must be with several groups
+ * @param store that other engines read too; null for none, as it must be with several groups
  */
 public record KvCacheConfig(
-    int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse, int hostBlocks) {
+    int blockSizeTokens,
+    int blocks,
+    List<CacheGroup> groups,
+    boolean sparse,
+    int hostBlocks,
+    @Nullable BlockStore store) {
 
   public KvCacheConfig {
     groups = List.copyOf(groups);
@@ -42,6 +49,15 @@ public record KvCacheConfig(
         || (hostBlocks > 0 && groups.size() > 1)) {
       throw new IllegalArgumentException("hostBlocks=" + hostBlocks + " groups=" + groups.size());
     }
+    if (store != null && groups.size() > 1) {
+      throw new IllegalArgumentException("store with groups=" + groups.size());
+    }
+  }
+
+  /** One that reads no store. */
+  public KvCacheConfig(
+      int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse, int hostBlocks) {
+    this(blockSizeTokens, blocks, groups, sparse, hostBlocks, null);
   }
 
   /** One without host tier. */
@@ -62,7 +78,12 @@ public record KvCacheConfig(
 
   /** The same in front of a host tier of this size. */
   public KvCacheConfig withHost(int hostBlocks) {
-    return new KvCacheConfig(blockSizeTokens, blocks, groups, sparse, hostBlocks);
+    return new KvCacheConfig(blockSizeTokens, blocks, groups, sparse, hostBlocks, store);
+  }
+
+  /** The same that reads a store, and puts there what it commits. */
+  public KvCacheConfig with(@Nullable BlockStore shared) {
+    return new KvCacheConfig(blockSizeTokens, blocks, groups, sparse, hostBlocks, shared);
   }
 
   /** The longest sequence that is sure to find room when it runs alone. */

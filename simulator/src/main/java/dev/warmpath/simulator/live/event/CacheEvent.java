@@ -50,6 +50,14 @@ public sealed interface CacheEvent {
     }
   }
 
+  /**
+   * A block was put into a store that other engines read too, as vLLM's MooncakeStoreConnector says
+   * it: without extra keys.
+   */
+  @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
+  record Put(CacheGroup group, @Nullable BlockHash parent, BlockHash hash, int[] tokenIds)
+      implements CacheEvent {}
+
   /** One copy of a block was evicted. */
   record Removed(StorageTier tier, int group, BlockHash hash) implements CacheEvent {
 

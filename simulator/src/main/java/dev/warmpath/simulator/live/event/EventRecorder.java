@@ -58,6 +58,14 @@ public final class EventRecorder implements CacheListener {
     }
   }
 
+  @Override
+  public void storedInStore(CachedSequence sequence, CacheGroup group, int block) {
+    HashedRequest request = (HashedRequest) sequence;
+    BlockHash parent = block == 0 ? null : request.hash(block - 1);
+    int[] tokenIds = request.tokens(block, block + 1);
+    events.add(new CacheEvent.Put(group, parent, request.hash(block), tokenIds));
+  }
+
   private void keep(HashedRequest request, int fromBlock, int toBlock) {
     for (int block = fromBlock; block < toBlock; block++) {
       BlockHash hash = request.hash(block);

@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.simulator.live.event.BlockHash;
 import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent.Put;
 import dev.warmpath.simulator.live.event.CacheEvent.Removed;
 import dev.warmpath.simulator.live.event.CacheEvent.Stored;
 import dev.warmpath.simulator.live.sglang.SglangEvents;
@@ -58,7 +59,9 @@ public final class EventEncoder {
   }
 
   private void write(MessagePacker packer, CacheEvent event) throws IOException {
-    if (form.isSglang()) {
+    if (event instanceof Put put) {
+      write(packer, put);
+    } else if (form.isSglang()) {
       SglangEvents.write(packer, event);
     } else if (event instanceof Stored stored) {
       if (form == WireForm.ARRAY) {
@@ -73,6 +76,17 @@ public final class EventEncoder {
     } else {
       packer.packMapHeader(1).packString("type").packString("AllBlocksCleared");
     }
+  }
+
+  private void write(MessagePacker packer, Put put) throws IOException {
+    packer.packMapHeader(8).packString("type").packString("BlockStored");
+    hashes(packer.packString("block_hashes"), List.of(put.hash()));
+    hash(packer.packString("parent_block_hash"), put.parent());
+    tokens(packer.packString("token_ids"), put.tokenIds());
+    packer.packString("block_size").packInt(put.group().blockSizeTokens());
+    packer.packString("lora_id").packNil();
+    packer.packString("medium").packString("cpu");
+    packer.packString("group_idx").packInt(put.group().index());
   }
 
   private void writeArray(MessagePacker packer, Stored stored) throws IOException {

@@ -1,0 +1,73 @@
+package dev.warmpath.simulator.live;
+
+import dev.warmpath.simulator.engine.cache.BlockStore;
+import dev.warmpath.simulator.engine.cache.CachedSequence;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.HashedRequest;
+import dev.warmpath.simulator.live.publish.StorePublisher;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A store that simulated engines share, and what its master publishes of it.
+ *
+ * <p>Thread-safe.
+ */
+public final class LiveStore implements AutoCloseable {
+
+  private final BlockStore blocks;
+  private final Map<Long, BlockHash> hashes = new HashMap<>();
+  private volatile StorePublisher publisher = new StorePublisher(0);
+  private final int port = publisher.port();
+
+  /** Room for so many blocks. */
+  public LiveStore(int blocks) {
+    this.blocks = new BlockStore(blocks, BlockStore.Listener.NONE);
+    this.blocks.listener(
+        new BlockStore.Listener() {
+          @Override
+          public void stored(CachedSequence sequence, int block) {
+            BlockHash hash = ((HashedRequest) sequence).hash(block);
+            hashes.put(hash.name(), hash);
+            publisher.publish("BlockStored", hash);
+          }
+
+          @Override
+          public void removed(long blockName) {
+            publisher.publish("BlockRemoved", hashes.remove(blockName));
+          }
+        });
+  }
+
+  /** To be given to each of the engines. */
+  public BlockStore blocks() {
+    return blocks;
+  }
+
+  /** Where its master publishes. */
+  public String eventsEndpoint() {
+    return "tcp://127.0.0.1:" + port;
+  }
+
+  /** It drops blocks, and publishes that, until so many are left. */
+  public void shrink(int left) {
+    blocks.shrink(left);
+  }
+
+  /** It drops blocks of which nobody hears. */
+  public void loseQuietly() {
+    blocks.restart();
+  }
+
+  /** Its master is another process, and holds nothing. */
+  public void restart() {
+    publisher.close();
+    blocks.restart();
+    publisher = new StorePublisher(port);
+  }
+
+  @Override
+  public void close() {
+    publisher.close();
+  }
+}

@@ -1,0 +1,244 @@
+package dev.warmpath.simulator.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A router before two engines that share a store, over real sockets. */
+@Timeout(30)
+final class LiveStoreTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static final int TOKENS = 1_600;
+  private static final int CACHED = TOKENS - 16;
+  private static final int BLOCKS = TOKENS / 16;
+  private static final int PROMPTS = 9; // odd: each round takes the other engine
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private LiveStore store;
+  private RouterProcess router;
+
+  @AfterEach
+  void stop() throws Exception {
+    for (AutoCloseable each : open) {
+      each.close();
+    }
+  }
+
+  private void start(int storeBlocks, boolean publishes) throws Exception {
+    store = new LiveStore(storeBlocks);
+    open.add(0, store);
+    ModelTokenizer tokenizer = ModelTokenizer.embedded();
+    open.add(0, tokenizer);
+    LiveEngines launcher = new LiveEngines(tokenizer);
+    open.add(0, launcher);
+    EngineConfig config =
+        new EngineConfig(
+            KvCacheConfig.fullAttention(16, 250).with(store.blocks()),
+            2048,
+            16,
+            2_000,
+            new StepCost(1, 0.5, 0, 0));
+    Map<String, Object> shared = new LinkedHashMap<>();
+    shared.put("name", "pool");
+    if (publishes) {
+      shared.put("events", store.eventsEndpoint());
+    }
+    ConfigTree tree =
+        ConfigTree.empty()
+            .set("listen.port", 0, "test")
+            .set("admin.port", 0, "test")
+            .set("policy.name", "round-robin", "test")
+            .set("tokenizing.deadline-ms", 60_000, "test")
+            .put("stores", shared, "test")
+            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
+    for (int i = 0; i < 2; i++) {
+      LiveEngine live = launcher.start(LiveEngineOptions.of("sim", config).pace(10, 32));
+      open.add(0, live);
+      Map<String, Object> replica = new LinkedHashMap<>();
+      replica.put("name", "e" + i);
+      replica.put("url", live.url());
+      replica.put("events", live.eventsEndpoint());
+      replica.put("replay", live.replayEndpoint());
+      replica.put("kv-connector", "store");
+      tree = tree.set("policy.split", "never", "test").put("replicas", replica, "test");
+    }
+    router = RouterProcess.start(tree.config());
+    open.add(0, router);
+    until(() ->
+        router.fleet().replicas().stream()
+                .allMatch(replica -> replica.health() == Replica.Health.UP)
+            && router.dispatcher().report().stream()
+                .allMatch(report -> report.view().trust() == Trust.EXACT));
+    if (publishes) {
+      until(() -> metric("warmpath_event_trust{", "store:pool\",trust=\"none") == 1);
+    }
+  }
+
+  private static void until(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      LockSupport.parkNanos(5_000_000);
+    }
+  }
+
+  /** Asks the router for each of the prompts; what was cached, of each. */
+  private List<Integer> round() throws Exception {
+    List<Integer> cached = new ArrayList<>();
+    for (int prompt = 0; prompt < PROMPTS; prompt++) {
+      int id = 100 * (1 + prompt);
+      String ids =
+          IntStream.range(0, TOKENS)
+              .mapToObj(i -> Integer.toString(id + i % 7))
+              .collect(Collectors.joining(","));
+      String body = "{\"model\":\"sim\",\"prompt\":[" + ids + "],\"max_tokens\":1}";
+      HttpRequest request =
+          HttpRequest.newBuilder(
+                  URI.create("http://127.0.0.1:" + router.port() + "/v1/completions"))
+              .header("content-type", "application/json")
+              .POST(BodyPublishers.ofString(body))
+              .build();
+      JsonNode answer = JSON.readTree(HTTP.send(request, BodyHandlers.ofString()).body());
+      cached.add(
+          answer.path("usage").path("prompt_tokens_details").path("cached_tokens").asInt(-1));
+    }
+    return cached;
+  }
+
+  private List<String> scrape() {
+    HttpRequest scrape =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + router.adminPort() + "/metrics"))
+            .build();
+    try {
+      return HTTP.send(scrape, BodyHandlers.ofString()).body().lines().toList();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The sum of the series that begin so and name this. */
+  private double metric(String begin, String named) {
+    return scrape().stream()
+        .filter(line -> line.startsWith(begin) && line.contains(named))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  /** Predictions by result. */
+  private Map<String, Double> predictions() {
+    Map<String, Double> found = new HashMap<>();
+    for (String result : List.of("exact", "over", "under")) {
+      found.put(result, metric("warmpath_predictions_total{", "result=\"" + result + "\""));
+    }
+    return found;
+  }
+
+  private double tokens(String result) {
+    return metric("warmpath_store_tokens_total{", "result=\"" + result + "\"");
+  }
+
+  private void untilStoreHolds(int blocks) {
+    until(() -> metric("warmpath_store_blocks{", "pool") == blocks);
+  }
+
+  @Test
+  void whatOneEngineComputedTheOtherLoads() throws Exception {
+    start(4_000, true);
+    assertThat(round()).containsOnly(0);
+    untilStoreHolds(PROMPTS * BLOCKS);
+    assertThat(round()).containsOnly(CACHED);
+    assertThat(round()).containsOnly(CACHED);
+    assertThat(predictions()).containsEntry("exact", 3.0 * PROMPTS);
+    assertThat(tokens("held")).isEqualTo(tokens("served")).isEqualTo(tokens("credited"));
+    assertThat(tokens("held")).isGreaterThanOrEqualTo(1.0 * PROMPTS * CACHED);
+    assertThat(metric("warmpath_slow_tier_tokens_total{", "loaded")).isEqualTo(tokens("held"));
+    assertThat(metric("warmpath_store_names_total{", "nameless")).isZero();
+  }
+
+  @Test
+  void whatItDropsIsCreditedNoMore() throws Exception {
+    start(4_000, true);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    store.shrink(450);
+    untilStoreHolds(450);
+    List<Integer> cached = round();
+    assertThat(cached).contains(CACHED).anyMatch(tokens -> tokens < CACHED);
+    assertThat(predictions()).containsEntry("over", 0.0).containsEntry("under", 0.0);
+  }
+
+  @Test
+  void anotherMasterHoldsNothing() throws Exception {
+    start(4_000, true);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    store.restart();
+    untilStoreHolds(0);
+    until(() -> metric("warmpath_event_trust{", "store:pool\",trust=\"exact") == 1);
+    assertThat(round()).containsOnly(0);
+    untilStoreHolds(PROMPTS * BLOCKS);
+    assertThat(round()).containsOnly(CACHED);
+    assertThat(predictions()).containsEntry("exact", 3.0 * PROMPTS);
+  }
+
+  /** Its readers tell what it holds; that much is there, so it is counted on. */
+  @Test
+  void withoutEventsOfItsOwnItIsTrustedByAge() throws Exception {
+    start(4_000, false);
+    assertThat(round()).containsOnly(0);
+    untilStoreHolds(PROMPTS * BLOCKS);
+    for (int i = 0; i < 6; i++) {
+      assertThat(round()).containsOnly(CACHED);
+    }
+    assertThat(predictions())
+        .as("nobody can say for certain")
+        .containsEntry("over", 0.0)
+        .containsEntry("under", 0.0);
+    assertThat(tokens("served")).isEqualTo(tokens("held"));
+    assertThat(tokens("credited")).isBetween(0.75 * tokens("served"), tokens("served"));
+  }
+
+  /** It holds three of nine prompts, so none is left when its turn comes again; nobody hears it. */
+  @Test
+  void whatItDropsUnheardCostsTrust() throws Exception {
+    start(3 * BLOCKS, false);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    for (int i = 0; i < 4; i++) {
+      assertThat(round()).containsOnly(0);
+    }
+    double held = tokens("held");
+    double credited = tokens("credited");
+    round();
+    assertThat(tokens("held") - held).isGreaterThanOrEqualTo(7.0 * CACHED);
+    assertThat(tokens("credited") - credited).isLessThan(0.2 * (tokens("held") - held));
+    assertThat(tokens("served")).isZero();
+    assertThat(credited).as("in five rounds").isLessThan(0.4 * held);
+  }
+}
