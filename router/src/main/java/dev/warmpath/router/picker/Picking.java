@@ -151,6 +151,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private boolean prefilled;
 
   private boolean isOfEngine;
+
+  /** The gateway sends no more, and is owed the pick. */
+  private boolean isLastAsked;
+
   private boolean closed;
 
   Picking(Shared shared, HttpServerRequest request) {
@@ -603,6 +607,9 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
 
   private void echoEnded() {
     Objects.requireNonNull(routed).dropBody();
+    if (isLastAsked) {
+      halfClosed();
+    }
   }
 
   @Override
@@ -883,6 +890,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
 
   @Override
   public void halfClosed() {
+    if (state == State.PLACING || (state == State.PLACED && (picked.isEmpty() || echo != null))) {
+      isLastAsked = true;
+      return;
+    }
     leave();
     call.close(GrpcCall.Status.OK, "");
   }

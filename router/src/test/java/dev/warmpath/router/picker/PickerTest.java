@@ -1258,4 +1258,55 @@ class PickerTest {
     assertThat(stream.echo(1)).isEqualTo(body);
     finish(stream);
   }
+
+  /** As tools do that have one message to send. */
+  @Test
+  void whoSendsNoMoreIsAnsweredAllTheSame() throws Exception {
+    start(1);
+    for (int i = 0; i < 20; i++) {
+      Gateway.Stream models = gateway.open();
+      models.head("GET", "/v1/models", true).end();
+      assertThat(models.picked(0)).isEqualTo(endpoint(0));
+      assertThat(models.awaitStatus()).isEqualTo("0");
+      Gateway.Stream chat = gateway.open();
+      chat.post(CHAT).body(BODY, true).end();
+      assertThat(chat.echo(1)).isEqualTo(BODY);
+      assertThat(chat.awaitStatus()).isEqualTo("0");
+    }
+    rig.untilIdle();
+    Rig.until(() -> metric("picker_streams") == 0);
+    assertThat(metric("outcomes_total{engine=\"r0\",outcome=\"cancelled\"}")).isEqualTo(40);
+  }
+
+  /** Speech comes as a form, in bytes that are no text. */
+  @Test
+  void formGoesOnByteByByte() throws Exception {
+    start(1);
+    ByteArrayOutputStream form = new ByteArrayOutputStream();
+    form.write(
+        "--b\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\nm\r\n".getBytes(UTF_8));
+    form.write("--b\r\ncontent-disposition: form-data; name=\"file\"\r\n\r\n".getBytes(UTF_8));
+    for (int i = 0; i < 200_000; i++) {
+      form.write(i * 31);
+    }
+    form.write("\r\n--b--\r\n".getBytes(UTF_8));
+    ByteString sent = ByteString.copyFrom(form.toByteArray());
+    Gateway.Stream stream = gateway.open();
+    stream.post(
+        "/v1/audio/transcriptions",
+        "content-type",
+        "multipart/form-data; boundary=b",
+        "content-length",
+        Integer.toString(sent.size()));
+    stream.body(sent.substring(0, 100_000), false).body(sent.substring(100_000), true);
+    assertThat(stream.picked(0)).isEqualTo(endpoint(0));
+    stream.echo(1);
+    ByteString given =
+        stream.answers.stream()
+            .filter(ProcessingResponse::hasRequestBody)
+            .map(answer -> piece(answer).getBody())
+            .reduce(ByteString.EMPTY, ByteString::concat);
+    assertThat(given).isEqualTo(sent);
+    finish(stream);
+  }
 }
