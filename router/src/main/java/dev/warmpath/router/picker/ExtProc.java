@@ -330,13 +330,21 @@ final class ExtProc {
 
   /** Gives a piece of a body back, in full duplex. */
   static byte[] piece(Kind kind, byte[] bytes, int from, int to, boolean endOfStream) {
-    Writer streamed = new Writer();
+    // written outside in, so that the bytes are copied once
+    int streamed = (to > from ? Writer.lengthOf(to - from) : 0) + (endOfStream ? 2 : 0);
+    int mutation = Writer.lengthOf(streamed);
+    int common = Writer.lengthOf(mutation);
+    int response = Writer.lengthOf(common);
+    Writer answer =
+        new Writer(Writer.lengthOf(response))
+            .begin(kind.answerField(), response)
+            .begin(1, common)
+            .begin(3, mutation)
+            .begin(3, streamed);
     if (to > from) {
-      streamed.bytes(1, bytes, from, to);
+      answer.bytes(1, bytes, from, to);
     }
-    streamed.flag(2, endOfStream);
-    Writer common = new Writer().message(3, new Writer().message(3, streamed));
-    return answer(kind, common);
+    return answer.flag(2, endOfStream).written();
   }
 
   /** Leaves trailers as they are. */

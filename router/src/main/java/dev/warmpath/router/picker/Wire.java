@@ -133,8 +133,33 @@ final class Wire {
   static final class Writer {
     private static final int FIRST_BYTES = 64;
 
-    private byte[] bytes = new byte[FIRST_BYTES];
+    private byte[] bytes;
     private int count;
+
+    Writer() {
+      this(FIRST_BYTES);
+    }
+
+    /** With room for so much. */
+    Writer(int length) {
+      bytes = new byte[length];
+    }
+
+    /** The bytes of a field below 16 whose content has so many. */
+    static int lengthOf(int content) {
+      int length = 2 + content;
+      for (int rest = content >>> VARINT_BITS; rest > 0; rest >>>= VARINT_BITS) {
+        length++;
+      }
+      return length;
+    }
+
+    /** Begins a message of a known length; its fields follow. */
+    Writer begin(int field, int length) {
+      tag(field, LENGTH);
+      varint(length);
+      return this;
+    }
 
     Writer number(int field, long value) {
       tag(field, VARINT);
@@ -168,8 +193,9 @@ final class Wire {
       return bytes(field, value.bytes, 0, value.count);
     }
 
+    /** The message; nothing is written after that. */
     byte[] written() {
-      return Arrays.copyOf(bytes, count);
+      return count == bytes.length ? bytes : Arrays.copyOf(bytes, count);
     }
 
     private void tag(int field, int type) {
@@ -177,12 +203,13 @@ final class Wire {
     }
 
     private void varint(long value) {
-      room(Long.BYTES + 2);
       long rest = value;
       while ((rest & -MORE) != 0) {
+        room(2);
         bytes[count++] = (byte) ((rest & (MORE - 1)) | MORE);
         rest >>>= VARINT_BITS;
       }
+      room(1);
       bytes[count++] = (byte) rest;
     }
 
