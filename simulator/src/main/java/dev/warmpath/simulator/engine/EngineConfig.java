@@ -41,6 +41,11 @@ public record EngineConfig(
     this(cache, stepTokens, runningSequences, maxModelTokens, cost, Link.PCIE);
   }
 
+  /** The same with another cache. */
+  public EngineConfig with(KvCacheConfig other) {
+    return new EngineConfig(other, stepTokens, runningSequences, maxModelTokens, cost, loadPath);
+  }
+
   /** The same with another way from host memory. */
   public EngineConfig with(Link other) {
     return new EngineConfig(cache, stepTokens, runningSequences, maxModelTokens, cost, other);

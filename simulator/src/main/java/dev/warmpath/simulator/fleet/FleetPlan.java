@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param pairs of them that serve a request together
  * @param loadBack whether they load what only their host memory holds
  * @param pull how they get what another one's host memory holds; null if they do not
+ * @param store that all of them read; null for none
  */
 public record FleetPlan(
     int engines,
@@ -35,7 +36,16 @@ public record FleetPlan(
     Routers routers,
     Pairs pairs,
     LoadBack loadBack,
-    @Nullable Link pull) {
+    @Nullable Link pull,
+    @Nullable Shared store) {
+
+  /**
+   * A store that all engines read.
+   *
+   * @param blocks for which it has room
+   * @param publishes whether routers hear of what it drops
+   */
+  public record Shared(int blocks, boolean publishes) {}
 
   /** The router's default. */
   public static final int REPLICA_REQUESTS = 4096;
@@ -72,6 +82,7 @@ public record FleetPlan(
         routers,
         pairs,
         LoadBack.CHEAPEST,
+        null,
         null);
   }
 
@@ -95,7 +106,8 @@ public record FleetPlan(
         others,
         pairs,
         loadBack,
-        pull);
+        pull,
+        store);
   }
 
   /** The same fleet whose engines serve requests together in these pairs. */
@@ -111,7 +123,8 @@ public record FleetPlan(
         routers,
         others,
         loadBack,
-        pull);
+        pull,
+        store);
   }
 
   /** The same fleet that decides so about loads. */
@@ -127,7 +140,8 @@ public record FleetPlan(
         routers,
         pairs,
         rule,
-        pull);
+        pull,
+        store);
   }
 
   /** The same fleet whose engines get from each other over this, if it is not null. */
@@ -143,7 +157,25 @@ public record FleetPlan(
         routers,
         pairs,
         loadBack,
-        link);
+        link,
+        store);
+  }
+
+  /** The same fleet whose engines share this store, if it is not null. */
+  public FleetPlan sharing(@Nullable Shared other) {
+    return new FleetPlan(
+        engines,
+        engine,
+        index,
+        policy,
+        replicaRequests,
+        seed,
+        incidents,
+        routers,
+        pairs,
+        loadBack,
+        pull,
+        other);
   }
 
   /** What an engine's replica says of itself. */

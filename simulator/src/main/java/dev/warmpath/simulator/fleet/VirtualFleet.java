@@ -11,8 +11,11 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.Link;
+import dev.warmpath.simulator.engine.cache.BlockStore;
+import dev.warmpath.simulator.engine.cache.CachedSequence;
 import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
@@ -69,10 +72,28 @@ public final class VirtualFleet {
               .formatted(blockSize, workload.trace().blockSizeTokens()));
     }
     space = new ChainSpace("virtual", blockSize, 0);
+    FleetPlan.Shared shared = plan.store();
+    BlockStore store =
+        shared == null ? null : new BlockStore(shared.blocks(), BlockStore.Listener.NONE);
+    EngineConfig config = plan.engine().with(plan.engine().cache().with(store));
     for (int i = 0; i < plan.engines(); i++) {
-      VirtualEngine engine = new VirtualEngine(i, plan.engine(), this::announceStep);
+      VirtualEngine engine = new VirtualEngine(i, config, this::announceStep);
       engine.view = view(engine, Trust.EXACT);
       engines.add(engine);
+    }
+    if (store != null) {
+      store.listener(
+          new BlockStore.Listener() {
+            @Override
+            public void stored(CachedSequence sequence, int block) {
+              routers.forEach(router -> router.put(sequence, block));
+            }
+
+            @Override
+            public void removed(long blockName) {
+              routers.forEach(router -> router.dropped(blockName));
+            }
+          });
     }
     Routers front = plan.routers();
     network =

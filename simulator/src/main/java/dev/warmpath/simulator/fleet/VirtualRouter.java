@@ -1,20 +1,28 @@
 package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.StoreRules;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.cluster.RouterId;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.policy.SplitRules;
+import dev.warmpath.simulator.engine.cache.CachedSequence;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -50,6 +58,9 @@ final class VirtualRouter implements EngineEvents {
   private final List<Replica> replicas = new ArrayList<>();
   private final Map<Replica, VirtualEngine> byReplica = new HashMap<>();
   private final List<RoutedBlocks> routed = new ArrayList<>();
+  private final ChainSpace space;
+  private final @Nullable Store store;
+  private final StoredBlocks put = new StoredBlocks();
   private final @Nullable Cluster cluster;
   private boolean touched;
   private long touchedNanos;
@@ -69,6 +80,8 @@ final class VirtualRouter implements EngineEvents {
     long seed = number == 0 ? plan.seed() : Workload.mixed(plan.seed()) + number;
     index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), seed);
     engines.forEach(engine -> add(engine, plan));
+    space = new ChainSpace("virtual", plan.engine().cache().blockSizeTokens(), 0);
+    store = store(plan);
     LongSupplier clock = () -> nanoClock.getAsLong() + number * SKEW_NANOS;
     cluster = network == null ? null : cluster(network, clock, nanoClock);
     dispatcher =
@@ -124,6 +137,41 @@ final class VirtualRouter implements EngineEvents {
     routed.add(
         new RoutedBlocks(
             plan.engine().cache().blocks() - 1, (long) (plan.index().millis() * NANOS_PER_MILLI)));
+  }
+
+  private @Nullable Store store(FleetPlan plan) {
+    FleetPlan.Shared shared = plan.store();
+    if (shared == null) {
+      return null;
+    }
+    int slot = index.addEngine(CopyCounting.PRESENCE);
+    index.layout(slot, new CacheLayout(plan.engine().cache().groups(), 1, 0));
+    StoreRules rules = new StoreRules("store", null, shared.publishes(), "");
+    return new Store(rules, () -> new EngineView(slot, space, Trust.EXACT));
+  }
+
+  /** The store has got a block of a sequence. */
+  void put(CachedSequence sequence, int block) {
+    if (store != null) {
+      StoredBlocks blocks =
+          block == 0
+              ? put.atRoot(StorageTier.GPU, 0, space.rootKey())
+              : put.behind(StorageTier.GPU, 0, sequence.name(block - 1));
+      long name = sequence.name(block);
+      index.stored(store.view().slot(), blocks.add(name, name));
+    }
+  }
+
+  /** The store has dropped a block, and says so if it ever does. */
+  void dropped(long name) {
+    if (store != null && store.rules().publishes()) {
+      index.removed(store.view().slot(), new RemovedBlocks().from(StorageTier.GPU, 0).add(name));
+    }
+  }
+
+  @Override
+  public @Nullable Store store(Replica replica) {
+    return store;
   }
 
   /** The replica that is this engine. */

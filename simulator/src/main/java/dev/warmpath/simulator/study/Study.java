@@ -117,6 +117,8 @@ public final class Study {
    * @param loadPath of each engine, from host memory
    * @param loadBack whether what only that holds is loaded
    * @param pull how engines get what that of others holds; null if they do not
+   * @param storeTokens that a store holds which all engines read; 0 for none
+   * @param storePublishes whether routers hear of what it drops
    */
   public record Runs(
       int copies,
@@ -127,12 +129,25 @@ public final class Study {
       double spreadMillis,
       Link loadPath,
       LoadBack loadBack,
-      @Nullable Link pull) {
+      @Nullable Link pull,
+      long storeTokens,
+      boolean storePublishes) {
 
     /** Loads go over PCIe. */
     public Runs(
         int copies, int seeds, int threads, double warmUp, CostModel cost, double spreadMillis) {
-      this(copies, seeds, threads, warmUp, cost, spreadMillis, Link.PCIE, LoadBack.CHEAPEST, null);
+      this(
+          copies,
+          seeds,
+          threads,
+          warmUp,
+          cost,
+          spreadMillis,
+          Link.PCIE,
+          LoadBack.CHEAPEST,
+          null,
+          0,
+          true);
     }
 
     int copiesFor(int engines) {
@@ -345,12 +360,18 @@ public final class Study {
             .behind(cell.routers())
             .with(cell.pairs())
             .with(runs.loadBack)
-            .pulling(runs.pull);
+            .pulling(runs.pull)
+            .sharing(store());
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(
         RunFigures.of(measures, cell.replicas(), RunFigures.Goal.DEFAULT, from),
         withOracle ? Oracle.of(workload, measures, engine.cache(), cell.replicas(), from) : null);
+  }
+
+  private FleetPlan.@Nullable Shared store() {
+    int blocks = (int) (runs.storeTokens / trace.blockSizeTokens());
+    return blocks == 0 ? null : new FleetPlan.Shared(blocks, runs.storePublishes);
   }
 
   private EngineConfig engine(Cell cell) {

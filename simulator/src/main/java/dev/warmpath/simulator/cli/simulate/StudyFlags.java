@@ -100,6 +100,19 @@ public final class StudyFlags {
   private @Nullable String pull;
 
   @Option(
+      names = "--store-kv-tokens",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = {
+        "Tokens that a store holds which all engines read, loaded as from host memory; 0: no such",
+        "store (${DEFAULT-VALUE})."
+      })
+  private long storeKvTokens;
+
+  @Option(names = "--store-silent", description = "Routers do not hear of what that store drops.")
+  private boolean storeSilent;
+
+  @Option(
       names = "--rate",
       split = ",",
       paramLabel = "X",
@@ -294,6 +307,7 @@ public final class StudyFlags {
     check("--copies", List.of(copies), value -> bounded(value, 0, MOST_REPLICAS));
     check("--seeds", List.of(seeds), value -> bounded(value, 1, MOST_REPLICAS));
     check("--spread-ms", List.of(spreadMillis), value -> bounded(value, 0, 1e9));
+    check("--store-kv-tokens", List.of(storeKvTokens), value -> bounded(value, 0, 1 << 30));
     double left = ShareText.share("--warm-up", warmUp);
     return new Study.Runs(
         copies,
@@ -304,7 +318,9 @@ public final class StudyFlags {
         spreadMillis,
         converted("--host-load", List.of(hostLoad), Link::parse).get(0),
         converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0),
-        pull == null ? null : converted("--pull", List.of(pull), this::pull).get(0));
+        pull == null ? null : converted("--pull", List.of(pull), this::pull).get(0),
+        storeKvTokens,
+        !storeSilent);
   }
 
   private Link pull(String text) {

@@ -2,6 +2,7 @@ package dev.warmpath.router.doctor.check.router;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.StoreConfig;
 import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Finding;
 import dev.warmpath.router.doctor.check.Findings;
@@ -35,11 +36,35 @@ public final class ConfigCheck implements Check {
                 "the tokenizer of " + model + " cannot be loaded: " + problem,
                 "correct the model's `tokenizer`: the folder that its engines load"));
     repeated(fleet, into);
+    stores(fleet, into);
     if (into.all().isEmpty()) {
       into.ok(
           Finding.ROUTER,
           "replicas: %d, tokenizers: %d"
               .formatted(config.replicas().size(), config.models().size()));
+    }
+  }
+
+  private static void stores(FleetFacts fleet, Findings into) {
+    RouterConfig config = fleet.config();
+    for (StoreConfig store : config.stores()) {
+      boolean isRead =
+          fleet.replicas().stream()
+              .map(ReplicaFacts::config)
+              .anyMatch(replica ->
+                  store.isReadBy(
+                      replica.name(), replica.blockModel(config.onlyModel()), config.onlyModel()));
+      if (!isRead) {
+        into.warn(
+            Finding.ROUTER,
+            "no replica reads the store " + store.name(),
+            "correct its `replicas` and `model`");
+      } else if (store.events() == null) {
+        into.warn(
+            Finding.ROUTER,
+            "nobody hears what the store %s drops, so it is trusted by age".formatted(store.name()),
+            "add its `events`, if it can publish (Mooncake: build the master with kv events)");
+      }
     }
   }
 
