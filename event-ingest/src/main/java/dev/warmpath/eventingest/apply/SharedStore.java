@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -53,8 +54,8 @@ public final class SharedStore {
   private final RemovedBlocks removed = new RemovedBlocks();
   private long[] hashes = new long[64];
   private volatile @Nullable ChainSpace space;
-  private volatile long named;
-  private volatile long nameless;
+  private final LongAdder named = new LongAdder();
+  private final LongAdder nameless = new LongAdder();
   private long nextLookNanos;
 
   /** Takes a slot in {@code index}. */
@@ -82,12 +83,12 @@ public final class SharedStore {
 
   /** Blocks that got a name so far. */
   public long named() {
-    return named;
+    return named.sum();
   }
 
   /** Blocks that are not credited, as no engine named them. */
   public long nameless() {
-    return nameless;
+    return nameless.sum();
   }
 
   /** Another engine reads it. */
@@ -101,7 +102,7 @@ public final class SharedStore {
 
   /** It holds these blocks, as an engine says that has filled it. */
   void stored(EventApplier reader, long[] from, int first, int count) {
-    nameless += name(reader, copy(from, first, count), count);
+    nameless.add(name(reader, copy(from, first, count), count));
   }
 
   /**
@@ -142,7 +143,7 @@ public final class SharedStore {
     while (since.hasNext() && (since.next() < now - WAIT_NANOS || most > 0)) {
       since.remove();
       most--;
-      nameless++;
+      nameless.increment();
     }
   }
 
@@ -206,7 +207,7 @@ public final class SharedStore {
       return count;
     }
     int left = index.joined(slot, reader.slot(), StorageTier.GPU, GROUP, stored, count);
-    named += count - left;
+    named.add(count - left);
     return left;
   }
 

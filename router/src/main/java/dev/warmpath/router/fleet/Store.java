@@ -134,7 +134,7 @@ public final class Store {
       blocks += chance * (end - begin);
       begin = end;
     }
-    int credit = ownTokens + (int) blocks * blockTokens;
+    int credit = ownTokens + ((int) blocks) * blockTokens;
     return new Read(this, ownTokens, heldTokens, credit, isSure, Arrays.copyOf(ages, pieces));
   }
 
@@ -150,7 +150,7 @@ public final class Store {
     for (int begin = 0; begin < chain.blocks(); ) {
       begin = pieceEnd(begin, chain.blocks());
       long key = chain.blockKey(begin - 1);
-      times.set(place(key), key & TAG | seconds(nowNanos));
+      times.set(place(key), (key & TAG) | seconds(nowNanos));
     }
   }
 
@@ -238,7 +238,7 @@ public final class Store {
 
   /** Never 0, so that a place that was never used has no time. */
   private static long seconds(long nanos) {
-    return Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1)) + 1 & ~TAG;
+    return (Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1)) + 1) & ~TAG;
   }
 
   /** How it stands, for a scrape. */

@@ -12,7 +12,7 @@ import dev.warmpath.router.doctor.facts.StreamFacts;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Whether there is something to route, something to tokenize with, and nothing twice. */
+/** Whether there is something to route, something to tokenize with, and nothing twice or idle. */
 public final class ConfigCheck implements Check {
 
   @Override
