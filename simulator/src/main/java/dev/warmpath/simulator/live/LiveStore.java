@@ -7,6 +7,7 @@ import dev.warmpath.simulator.live.event.HashedRequest;
 import dev.warmpath.simulator.live.publish.StorePublisher;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A store that simulated engines share, and what its master publishes of it.
@@ -34,7 +35,7 @@ public final class LiveStore implements AutoCloseable {
 
           @Override
           public void removed(long blockName) {
-            publisher.publish("BlockRemoved", hashes.remove(blockName));
+            publisher.publish("BlockRemoved", Objects.requireNonNull(hashes.remove(blockName)));
           }
         });
   }
