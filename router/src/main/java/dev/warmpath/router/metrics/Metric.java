@@ -36,7 +36,9 @@ public enum Metric {
   STORED_RESPONSE_LOOKUPS_TOTAL(
       Type.COUNTER, "Requests naming an earlier response: replica found, or unknown.", "result"),
   RETRIES_LEFT(Type.GAUGE, "Retries the budget allows now."),
-  QUEUE_REQUESTS(Type.GAUGE, "Requests waiting because all their replicas are full."),
+  QUEUE_REQUESTS(Type.GAUGE, "Requests waiting for a replica."),
+  QUEUE_HELD_REQUESTS(
+      Type.GAUGE, "Queued requests held because they would evict what others need sooner."),
   QUEUE_LIMIT(Type.GAUGE, "Max requests waiting for a replica with room."),
   QUEUE_WAIT_SECONDS(Type.HISTOGRAM, "Request head to leaving the queue, of requests that waited."),
   REQUEST_BODIES_BYTES(Type.GAUGE, "Request body bytes whose responses have not begun."),

@@ -28,6 +28,16 @@ public interface Policy {
   Score score(RoutingRequest request, Candidates candidates, int row);
 
   /**
+   * Whether {@code winner} should not get the request yet, as it costs others more there than it is
+   * worth now. It is asked again whenever a prompt is computed or a request is over.
+   *
+   * @param held requests that wait for this reason
+   */
+  default boolean holds(RoutingRequest request, Candidates candidates, int winner, int held) {
+    return false;
+  }
+
+  /**
    * {@code winner} was chosen and load is reserved there: remembers what later choices need. Other
    * threads may choose between the reservation and this call, and do not know of it then.
    *

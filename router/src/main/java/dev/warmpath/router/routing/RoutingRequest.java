@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefixHash hash of how the prompt begins, equal for prompts that begin alike; 0 if unknown
  * @param draw this request's random number, drawn once, all 64 bits uniform
  * @param nowNanos when it is routed, in nanoseconds from anywhere
+ * @param sinceNanos when it came, earlier if it had to wait
  * @param place this router's among those that choose at the same time, from 0 to below 1 and spread
  *     evenly; {@link #ALONE} if no others do
  */
@@ -21,6 +22,7 @@ public record RoutingRequest(
     long prefixHash,
     long draw,
     long nowNanos,
+    long sinceNanos,
     double place) {
 
   /** The prompt's length when its tokens are not known. */
@@ -46,7 +48,7 @@ public record RoutingRequest(
       long prefixHash,
       long draw,
       long nowNanos) {
-    this(promptTokens, blocks, sessionKey, prefixHash, draw, nowNanos, ALONE);
+    this(promptTokens, blocks, sessionKey, prefixHash, draw, nowNanos, nowNanos, ALONE);
   }
 
   /** Length of the prompt; 0 if its tokens are not known. */

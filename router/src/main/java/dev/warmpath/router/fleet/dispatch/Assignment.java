@@ -192,6 +192,7 @@ public final class Assignment implements DispatchResult {
     computed = true;
     if (engine.firstToken(reservation, dispatcher.nanos())) {
       dispatcher.listeners().forEach(listener -> listener.prefilled(this));
+      dispatcher.computed();
     }
   }
 

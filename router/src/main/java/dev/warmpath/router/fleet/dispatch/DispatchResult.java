@@ -38,6 +38,8 @@ public sealed interface DispatchResult
     EXCLUDED,
     /** It has as many requests in flight as it may. */
     FULL,
+    /** It has room, but would evict what others need sooner. */
+    HELD,
     /** So it has, and too many requests wait for it. */
     QUEUE_FULL,
     /** It failed too many requests just now; it is still taken where there is nobody else. */

@@ -133,7 +133,7 @@ public final class Dispatcher {
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(),
-            request -> assign(request, Set.of()),
+            (request, since) -> assign(request, Set.of(), true, since),
             environment.nanoClock());
     MeterRegistry registry = environment.metrics().registry();
     this.evictions = new Evictions(Metric.EVICTIONS_TOTAL.counter(registry));
@@ -206,19 +206,21 @@ public final class Dispatcher {
    * @param later gets what became of a request that had to wait, on any thread
    */
   public DispatchResult admit(PreparedRequest request, Consumer<DispatchResult> later) {
+    boolean isHeld = false;
     if (!waiting.precedes(request)) {
-      DispatchResult result = assign(request, Set.of());
-      if (!(result instanceof DispatchResult.NoCandidate none) || none.cause() != Cause.FULL) {
+      DispatchResult result = assign(request, Set.of(), true, nanos());
+      if (!WaitingRequests.waits(result)) {
         return result;
       }
+      isHeld = WaitingRequests.isHeld(result);
     }
-    WaitingRequests.Entry queued = waiting.add(request, later);
+    WaitingRequests.Entry queued = waiting.add(request, isHeld, later);
     if (queued == null) {
       countUnassigned(Cause.QUEUE_FULL);
       return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
     }
     waiting.drain(); // what made room before it was there gave it nothing
-    if (queued.isWaiting() && !waiting.isDeferred()) {
+    if (!isHeld && queued.isWaiting() && !waiting.isDeferred()) {
       evictions.makeRoomFor(request);
     }
     return queued;
@@ -264,9 +266,14 @@ public final class Dispatcher {
     return waiting.longestMillis(nanos());
   }
 
-  /** Requests that wait for a replica that has room. */
+  /** Requests that wait. */
   public int queued() {
     return waiting.count();
+  }
+
+  /** Those of them that wait although there is room, as the policy says. */
+  public int held() {
+    return waiting.held();
   }
 
   /** How many may wait. */
@@ -277,6 +284,13 @@ public final class Dispatcher {
   /** How many requests in flight a replica takes at most, whatever was learned of it. */
   public int replicaRequests() {
     return limits.replicaRequests();
+  }
+
+  /** A prompt is computed: one that waits although there is room may go. */
+  void computed() {
+    if (waiting.held() > 0) {
+      waiting.drain();
+    }
   }
 
   /** A request is over, or the fleet may have changed: there may be room for one that waits. */
@@ -290,11 +304,16 @@ public final class Dispatcher {
    * @param excluded names of replicas that have failed it already
    */
   public DispatchResult assign(PreparedRequest request, Set<String> excluded) {
+    return assign(request, excluded, false, nanos());
+  }
+
+  private DispatchResult assign(
+      PreparedRequest request, Set<String> excluded, boolean mayHold, long sinceNanos) {
     Selection selection = selections.get();
     try {
       selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
       selection.match(index, request.prompt(), nanos());
-      return assign(selection, request);
+      return assign(selection, request, mayHold, sinceNanos);
     } finally {
       selection.release();
     }
@@ -334,7 +353,8 @@ public final class Dispatcher {
     return none.cause() == Cause.EXCLUDED;
   }
 
-  private DispatchResult assign(Selection selection, PreparedRequest request) {
+  private DispatchResult assign(
+      Selection selection, PreparedRequest request, boolean mayHold, long sinceNanos) {
     Policy chooser = policies.of(request.model());
     while (true) {
       long turn = turns.get();
@@ -342,10 +362,13 @@ public final class Dispatcher {
       if (!fillCandidates(selection, request, now, Selection.PassedOver.NONE)) {
         return noCandidate(selection.nearest());
       }
-      RoutingRequest routed = routed(selection, request, turn, now);
+      RoutingRequest routed = routed(selection, request, turn, now, sinceNanos);
       Plan plan = Plan.of(chooser, splitRule, routed, selection);
       if (plan == null) {
         return noCandidate(selection.nearest());
+      }
+      if (mayHold && plan.isHeld(waiting.held())) {
+        return new DispatchResult.NoCandidate(Cause.HELD);
       }
       Assignment assignment = reserve(plan, request, turn, now);
       if (assignment != null) {
@@ -388,7 +411,7 @@ public final class Dispatcher {
 
   /** The request as a policy sees it; prices the candidates for it where any are split. */
   private RoutingRequest routed(
-      Selection selection, PreparedRequest request, long turn, long nowNanos) {
+      Selection selection, PreparedRequest request, long turn, long nowNanos, long sinceNanos) {
     RoutingRequest routed =
         new RoutingRequest(
             request.prompt().lengthTokens(),
@@ -397,6 +420,7 @@ public final class Dispatcher {
             request.prompt().prefixHash(),
             draw(turn),
             nowNanos,
+            sinceNanos,
             place);
     if (fleet.transfers() && !splitRule.equals(SplitRules.NEVER)) {
       selection.price(routed, answers);
@@ -545,7 +569,7 @@ public final class Dispatcher {
           || selection.alone().isEmpty()) {
         return null;
       }
-      RoutingRequest routed = routed(selection, request, turns.get(), now);
+      RoutingRequest routed = routed(selection, request, turns.get(), now, now);
       int row = policies.of(request.model()).choose(routed, selection.alone().candidates());
       return selection.alone().row(row).engine().replica();
     } finally {
@@ -569,7 +593,7 @@ public final class Dispatcher {
     if (!fillCandidates(selection, request, now, explanation)) {
       return explanation.nobody(selection.nearest());
     }
-    RoutingRequest routed = routed(selection, request, turns.get(), now);
+    RoutingRequest routed = routed(selection, request, turns.get(), now, now);
     return explanation.chosen(chooser, splitRule, others, routed, selection);
   }
 
@@ -625,6 +649,7 @@ public final class Dispatcher {
   /** How the queue, the policies, the replicas and the engines stand, for a scrape. */
   public void collect(MetricValues to) {
     to.add(Metric.QUEUE_REQUESTS, queued());
+    to.add(Metric.QUEUE_HELD_REQUESTS, held());
     to.add(Metric.QUEUE_LIMIT, queueLimit());
     Map<String, Double> shares = new TreeMap<>(); // of two of one name the fuller one counts
     policies.all().forEach(policy -> shares.merge(policy.name(), policy.memoryShare(), Math::max));

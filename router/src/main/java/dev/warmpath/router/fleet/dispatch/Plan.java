@@ -84,6 +84,16 @@ record Plan(@Nullable Leg prefill, Leg last) {
     return last == null ? null : new Plan(prefill, last);
   }
 
+  /**
+   * Whether the request should wait, although there is room.
+   *
+   * @param held how many do
+   */
+  boolean isHeld(int held) {
+    Leg computing = prefill == null ? last : prefill;
+    return computing.policy.holds(computing.request, computing.candidates(), computing.row, held);
+  }
+
   private SplitRule.Ways ways(Leg alone) {
     RoutingRequest request = alone.request;
     return new SplitRule.Ways(

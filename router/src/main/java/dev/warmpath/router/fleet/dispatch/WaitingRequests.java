@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -42,9 +42,12 @@ final class WaitingRequests {
     private final Consumer<DispatchResult> later;
     private final long sinceNanos;
     private boolean waiting = true;
+    private boolean held;
 
-    private Entry(PreparedRequest request, Consumer<DispatchResult> later, long sinceNanos) {
+    private Entry(
+        PreparedRequest request, boolean held, Consumer<DispatchResult> later, long sinceNanos) {
       this.request = request;
+      this.held = held;
       this.later = later;
       this.sinceNanos = sinceNanos;
     }
@@ -66,23 +69,23 @@ final class WaitingRequests {
   }
 
   /** Which replicas can take a request: those with its model, or those that alone can answer. */
-  private record Pool(@Nullable String model, @Nullable Set<String> onlyReplicas) {
+  private record Pool(@Nullable String model, @Nullable Set<String> onlyReplicas, boolean held) {
 
-    static Pool of(PreparedRequest request) {
-      return new Pool(request.model(), request.onlyReplicas());
+    static Pool of(PreparedRequest request, boolean held) {
+      return new Pool(request.model(), request.onlyReplicas(), held);
     }
   }
 
   /** Whose requests for which replicas. */
   private record Share(@Nullable String client, Pool pool) {
 
-    static Share of(PreparedRequest request) {
-      return new Share(request.client(), Pool.of(request));
+    static Share of(Entry entry) {
+      return new Share(entry.request.client(), Pool.of(entry.request, entry.held));
     }
   }
 
   private final IntSupplier limit;
-  private final Function<PreparedRequest, DispatchResult> assign;
+  private final BiFunction<PreparedRequest, Long, DispatchResult> assign;
   private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
   private final LongSupplier nanoClock;
   private boolean draining;
@@ -91,13 +94,16 @@ final class WaitingRequests {
   private volatile boolean deferred;
   private volatile long deferredNanos;
   private final AtomicInteger count = new AtomicInteger();
+  private volatile int held;
 
   /**
    * @param limit requests that may wait
    * @param assign tries to give a request to an engine
    */
   WaitingRequests(
-      IntSupplier limit, Function<PreparedRequest, DispatchResult> assign, LongSupplier nanoClock) {
+      IntSupplier limit,
+      BiFunction<PreparedRequest, Long, DispatchResult> assign,
+      LongSupplier nanoClock) {
     this.limit = limit;
     this.assign = assign;
     this.nanoClock = nanoClock;
@@ -114,12 +120,13 @@ final class WaitingRequests {
     return count.get() > 0 || elsewhere > 0;
   }
 
-  /** How long one of them has waited at most; 0 if none waits. */
+  /** How long one has waited for room at most; 0 if none does. */
   synchronized long longestMillis(long nowNanos) {
     long longest = 0;
     for (Map<Share, Deque<Entry>> shares : byPriority.values()) {
       for (Deque<Entry> share : shares.values()) {
-        longest = Math.max(longest, nowNanos - share.element().sinceNanos);
+        Entry first = share.element();
+        longest = first.held ? longest : Math.max(longest, nowNanos - first.sinceNanos);
       }
     }
     return TimeUnit.NANOSECONDS.toMillis(longest);
@@ -140,29 +147,35 @@ final class WaitingRequests {
    * @param later gets what became of it, on any thread, unless it is withdrawn before
    * @return null if too many wait
    */
-  @Nullable Entry add(PreparedRequest request, Consumer<DispatchResult> later) {
-    Entry entry = new Entry(request, later, nanoClock.getAsLong());
+  @Nullable Entry add(PreparedRequest request, boolean held, Consumer<DispatchResult> later) {
+    Entry entry = new Entry(request, held, later, nanoClock.getAsLong());
     synchronized (this) {
       if (count.get() + elsewhere >= limit()) {
         return null;
       }
-      byPriority
-          .computeIfAbsent(request.priority(), priority -> new LinkedHashMap<>())
-          .computeIfAbsent(Share.of(request), share -> new ArrayDeque<>())
-          .add(entry);
-      count.incrementAndGet();
+      insert(entry);
     }
     return entry;
+  }
+
+  private void insert(Entry entry) {
+    byPriority
+        .computeIfAbsent(entry.request.priority(), priority -> new LinkedHashMap<>())
+        .computeIfAbsent(Share.of(entry), share -> new ArrayDeque<>())
+        .add(entry);
+    count.incrementAndGet();
+    held += entry.held ? 1 : 0;
   }
 
   private boolean remove(Entry entry) {
     Map<Share, Deque<Entry>> shares =
         Objects.requireNonNull(byPriority.get(entry.request.priority()));
-    Deque<Entry> share = Objects.requireNonNull(shares.get(Share.of(entry.request)));
+    Deque<Entry> share = Objects.requireNonNull(shares.get(Share.of(entry)));
     boolean removed = share.remove(entry);
     count.addAndGet(removed ? -1 : 0);
+    held -= removed && entry.held ? 1 : 0;
     if (share.isEmpty()) {
-      shares.remove(Share.of(entry.request));
+      shares.remove(Share.of(entry));
     }
     if (shares.isEmpty()) {
       byPriority.remove(entry.request.priority());
@@ -230,9 +243,16 @@ final class WaitingRequests {
           continue;
         }
         Entry first = entries.element();
-        DispatchResult result = assigned(first.request);
-        if (isFull(result)) {
-          fullPools.add(share.pool());
+        DispatchResult result = assigned(first);
+        if (waits(result)) {
+          if (isHeld(result) && !first.held) {
+            remove(first);
+            first.held = true;
+            insert(first);
+            progress = true;
+          } else {
+            fullPools.add(share.pool());
+          }
           continue;
         }
         first.waiting = false;
@@ -244,9 +264,9 @@ final class WaitingRequests {
     }
   }
 
-  private DispatchResult assigned(PreparedRequest request) {
+  private DispatchResult assigned(Entry entry) {
     try {
-      return assign.apply(request);
+      return assign.apply(entry.request, entry.sinceNanos);
     } catch (RuntimeException | Error e) {
       LOG.error("a bug in choosing an engine for a request that waited", e);
       return new NoCandidate(DispatchResult.Cause.FAILURE);
@@ -270,8 +290,20 @@ final class WaitingRequests {
     }
   }
 
-  private static boolean isFull(DispatchResult result) {
-    return result instanceof NoCandidate none && none.cause() == DispatchResult.Cause.FULL;
+  /** Whether a request with this result waits. */
+  static boolean waits(DispatchResult result) {
+    return isHeld(result)
+        || (result instanceof NoCandidate none && none.cause() == DispatchResult.Cause.FULL);
+  }
+
+  /** Whether it waits although there is room. */
+  static boolean isHeld(DispatchResult result) {
+    return result instanceof NoCandidate none && none.cause() == DispatchResult.Cause.HELD;
+  }
+
+  /** How many wait although there is room. */
+  int held() {
+    return held;
   }
 
   /** Whether a request would overtake one that waits for the same replicas. */
@@ -279,7 +311,7 @@ final class WaitingRequests {
     if (count.get() == 0) {
       return false;
     }
-    Pool pool = Pool.of(request);
+    Pool pool = Pool.of(request, false);
     synchronized (this) {
       for (Map<Share, Deque<Entry>> shares :
           byPriority.headMap(request.priority(), true).values()) {

@@ -87,7 +87,10 @@ public final class Policies {
                   "eviction-weight", WARM.evictionWeight(),
                   "decode-weight", WARM.decodeWeight(),
                   "step-millis", WARM.stepMillis(),
-                  "context-millis", WARM.contextMillis()),
+                  "context-millis", WARM.contextMillis(),
+                  "memory-weight", WARM.memoryWeight(),
+                  "stream-weight", WARM.streamWeight(),
+                  "hold-above", WARM.holdAbove()),
               options -> new WarmPolicy(weights(options))));
 
   private Policies() {}
@@ -169,7 +172,10 @@ public final class Policies {
         options.applyAsDouble("eviction-weight"),
         options.applyAsDouble("decode-weight"),
         options.applyAsDouble("step-millis"),
-        options.applyAsDouble("context-millis"));
+        options.applyAsDouble("context-millis"),
+        options.applyAsDouble("memory-weight"),
+        options.applyAsDouble("stream-weight"),
+        options.applyAsDouble("hold-above"));
   }
 
   private record Kind(

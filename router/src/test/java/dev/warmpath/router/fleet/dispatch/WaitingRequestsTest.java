@@ -10,8 +10,15 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.Queued;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.policy.Policies;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -206,6 +213,119 @@ class WaitingRequestsTest {
     assertThat(most.get()).isLessThanOrEqualTo(2);
     assertThat(tight.dispatcher.queued()).isZero();
     assertThat(tight.dispatcher.report()).allMatch(r -> r.state().load().requestsInFlight() == 0);
+  }
+
+  /** A policy under which requests of a session called "held" wait while something is in flight. */
+  private static final class Holding implements Policy {
+    private final Policy usual = Policies.named("least-requests", Map.of());
+    private volatile boolean holds = true;
+    private final Queue<Integer> asked = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public String name() {
+      return usual.name();
+    }
+
+    @Override
+    public int choose(RoutingRequest request, Candidates candidates) {
+      return usual.choose(request, candidates);
+    }
+
+    @Override
+    public String reason(RoutingRequest request, Candidates candidates, int winner) {
+      return usual.reason(request, candidates, winner);
+    }
+
+    @Override
+    public Score score(RoutingRequest request, Candidates candidates, int row) {
+      return usual.score(request, candidates, row);
+    }
+
+    @Override
+    public boolean holds(RoutingRequest request, Candidates candidates, int winner, int held) {
+      asked.add(held);
+      String session = request.sessionKey();
+      return holds && session != null && session.startsWith("held");
+    }
+  }
+
+  private final Holding holding = new Holding();
+  private final World roomy = new World("least-requests", 8).with(1);
+
+  private DispatchResult admitToRoomy(String name, String client) {
+    return roomy.dispatcher.admit(request(name, 0, client), result -> served.add(name));
+  }
+
+  @Test
+  void othersOvertakeWhatIsHeld() {
+    roomy.dispatcher.policy(holding);
+    assertThat(admitToRoomy("held 1", "x")).isInstanceOf(Queued.class);
+    assertThat(admitToRoomy("held 2", "x")).isInstanceOf(Queued.class);
+    assertThat(admitToRoomy("usual", "x")).isInstanceOf(Assignment.class);
+    assertThat(roomy.dispatcher.queued()).isEqualTo(2);
+    assertThat(roomy.dispatcher.held()).isEqualTo(2);
+    assertThat(roomy.dispatcher.longestWaitMillis()).isZero(); // others' requests wait for room
+  }
+
+  @Test
+  void whatIsHeldIsAskedAgainWhenAPromptIsComputedAndWhenARequestIsOver() {
+    roomy.dispatcher.policy(holding);
+    Assignment first = (Assignment) admitToRoomy("usual 1", "x");
+    admitToRoomy("held 1", "x");
+    admitToRoomy("held 2", "x");
+    holding.asked.clear();
+    first.firstToken();
+    assertThat(holding.asked).containsExactly(2); // the oldest alone
+    holding.holds = false;
+    first.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("held 1", "held 2");
+    assertThat(roomy.dispatcher.queued()).isZero();
+    assertThat(roomy.dispatcher.held()).isZero();
+  }
+
+  @Test
+  void heldRequestsOfClientsTakeTurns() {
+    roomy.dispatcher.policy(holding);
+    Assignment first = (Assignment) admitToRoomy("usual", "x");
+    for (String name : List.of("held x1", "held x2", "held y1")) {
+      admitToRoomy(name, name.substring(5, 6));
+    }
+    holding.holds = false;
+    first.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("held x1", "held y1", "held x2");
+  }
+
+  @Test
+  void aRequestThatWaitedForRoomCanBeHeldThen() {
+    world.dispatcher.policy(holding);
+    holding.holds = false;
+    Assignment running = running();
+    admit("held", 0, "x");
+    admit("usual", 0, "x");
+    holding.holds = true;
+    running.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("usual");
+    assertThat(world.dispatcher.held()).isEqualTo(1);
+  }
+
+  @Test
+  void heldOnesCanBeWithdrawnAndAreBoundedLikeAll() {
+    roomy.dispatcher.policy(holding);
+    List<DispatchResult> results = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      results.add(admitToRoomy("held " + i, "x"));
+    }
+    assertThat(results.get(4)).isEqualTo(new NoCandidate(Cause.QUEUE_FULL));
+    assertThat(((Queued) results.get(0)).withdraw()).isTrue();
+    assertThat(roomy.dispatcher.held()).isEqualTo(3);
+    assertThat(admitToRoomy("held 5", "x")).isInstanceOf(Queued.class);
+  }
+
+  @Test
+  void retriesAreNotHeld() {
+    roomy.dispatcher.policy(holding);
+    assertThat(roomy.dispatcher.assign(request("held", 0, "x"), Set.of()))
+        .isInstanceOf(Assignment.class);
   }
 
   private Assignment running() {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class AnswerModelTest {
 
   private static final RoutingRequest REQUEST =
-      new RoutingRequest(10_000, PromptBlocks.NONE, null, 0, 0, 0, RoutingRequest.ALONE);
+      new RoutingRequest(10_000, PromptBlocks.NONE, null, 0, 0, 0);
 
   private final AnswerModel model = new AnswerModel();
 

@@ -15,11 +15,21 @@ import java.util.List;
  * ({@link Candidates#loadMillis}).
  *
  * <p>A miss is paid in this request's own wait, and again by others: {@code k = missWeight·w +
- * evictionWeight·u² + 1/2}. w is the median number of prompts that wait at an engine: about so many
- * will wait behind this one. u is the part of the engine's KV cache that requests in flight use:
- * the fuller it is, the sooner what the miss evicts is missed. So a fleet with idle engines gives
- * each request the engine that answers it first, but keeps siblings together, and the nearer the
- * fleet comes to its limit, the more the work counts that a hit saves.
+ * evictionWeight·u² + 1/2 + streamWeight·s}. w is the median number of prompts that wait at an
+ * engine: about so many will wait behind this one. u is the part of the engine's KV cache that
+ * requests in flight use, s the streams there that the prefill holds up. So a fleet with idle
+ * engines gives each request the engine that answers it first, but keeps siblings together, and the
+ * nearer the fleet comes to its limit, the more the work counts that a hit saves.
+ *
+ * <p>What a request evicts is paid by those who would have used it again: {@code eviction =
+ * memoryWeight·T(e, n)}, e being the tokens of {@link CacheAges#lostTokens}. Free memory costs
+ * nothing, nor does what is the oldest everywhere. So chats spread over all caches.
+ *
+ * <p>Where sessions need more memory than there is, each turn evicts what another one's next turn
+ * needs, and all get slow together. There those whose contexts are held go on, and the others'
+ * turns {@linkplain #holds wait}: while more than half of what they would evict is going to be used
+ * again (the working sets, Denning, 1968), and computing what waits takes longer than clients pause
+ * between turns.
  *
  * <p>A prefix that too few engines hold ({@link PrefixDemand}) is no miss where it is missing: the
  * copy serves those that come later, and costs nothing here. So what many share spreads before its
@@ -42,12 +52,19 @@ public final class WarmPolicy implements RankingPolicy {
 
   private static final double BASE_REPEATS = 0.5;
 
+  /** Who lacks no more of a prompt is served at once. */
+  private static final double SMALL_SHARE = 0.1;
+
+  /** Of the time from one use of a context to the next, which contains the wait for both. */
+  private static final double LONG_WAIT = 0.125;
+
   /* So much more is nearly as low: docs/decisions/routers-take-places.md. */
   private static final double SLACK_MILLIS = 10;
   private static final double SLACK_SHARE = 0.1;
 
   private final Weights weights;
   private final PrefixDemand demand = new PrefixDemand();
+  private final CacheAges ages = new CacheAges();
 
   /**
    * The constants of the formula.
@@ -58,19 +75,27 @@ public final class WarmPolicy implements RankingPolicy {
    * @param decodeWeight share of a decode step that one request in flight costs
    * @param stepMillis a decode step without context
    * @param contextMillis what one token of context adds to a step
+   * @param memoryWeight what a millisecond is worth that others need to compute again what is
+   *     evicted
+   * @param streamWeight what a millisecond is worth by which a stream is held up
+   * @param holdAbove share of what a request would evict that others would need again, from which
+   *     it waits while the fleet is overloaded; never above 1
    */
   public record Weights(
       double missWeight,
       double evictionWeight,
       double decodeWeight,
       double stepMillis,
-      double contextMillis) {
+      double contextMillis,
+      double memoryWeight,
+      double streamWeight,
+      double holdAbove) {
 
     /**
      * What was good all round on recorded workloads; docs/decisions/price-a-miss-by-what-waits.md
      * has the sweep.
      */
-    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5);
+    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5, 1, 0.03, 0.5);
 
     public Weights {
       requireWeight("missWeight", missWeight);
@@ -78,6 +103,9 @@ public final class WarmPolicy implements RankingPolicy {
       requireWeight("decodeWeight", decodeWeight);
       requireWeight("stepMillis", stepMillis);
       requireWeight("contextMillis", contextMillis);
+      requireWeight("memoryWeight", memoryWeight);
+      requireWeight("streamWeight", streamWeight);
+      requireWeight("holdAbove", holdAbove);
     }
 
     private static void requireWeight(String name, double value) {
@@ -114,7 +142,20 @@ public final class WarmPolicy implements RankingPolicy {
     double behind = weights.missWeight * candidates.medianWaiting() + BASE_REPEATS;
     int size = request.blocks().blockSizeTokens();
     int copied = size * demand.underHeldBlocks(request, candidates);
-    return new Price(request, candidates, weights, behind, copied);
+    double[] lost = ages.lostTokens(request, candidates);
+    return new Price(request, candidates, weights, behind, copied, lost);
+  }
+
+  @Override
+  public boolean holds(RoutingRequest request, Candidates candidates, int winner, int held) {
+    int whole = request.knownTokens();
+    int missed = candidates.uncachedTokens(request, winner);
+    if (missed <= SMALL_SHARE * whole || candidates.requests(winner) == 0) {
+      return false;
+    }
+    double ofHeld = candidates.cost(winner).millis(whole, whole) * held / candidates.count();
+    return candidates.prefillBacklogMillis(winner) + ofHeld >= LONG_WAIT * ages.medianReuseMillis()
+        && ages.lostTokens(request, candidates, winner) > weights.holdAbove() * missed;
   }
 
   @Override
@@ -124,6 +165,7 @@ public final class WarmPolicy implements RankingPolicy {
 
   @Override
   public long[] committed(RoutingRequest request, Candidates candidates, int winner) {
+    ages.use(request, candidates, winner);
     return demand.add(request, candidates);
   }
 
@@ -134,7 +176,7 @@ public final class WarmPolicy implements RankingPolicy {
 
   @Override
   public double memoryShare() {
-    return demand.memoryShare();
+    return Math.max(demand.memoryShare(), ages.memoryShare());
   }
 
   /**
@@ -142,9 +184,15 @@ public final class WarmPolicy implements RankingPolicy {
    *
    * @param behind the part of k that is the same everywhere
    * @param copied leading tokens that more engines should hold
+   * @param lost tokens that others would have to compute again, for each row
    */
   private record Price(
-      RoutingRequest request, Candidates candidates, Weights weights, double behind, int copied)
+      RoutingRequest request,
+      Candidates candidates,
+      Weights weights,
+      double behind,
+      int copied,
+      double[] lost)
       implements Ranking {
 
     @Override
@@ -152,6 +200,7 @@ public final class WarmPolicy implements RankingPolicy {
       return candidates.prefillBacklogMillis(row)
           + candidates.loadMillis(row)
           + (1 + repeats(row)) * prefillMillis(row)
+          + evictionMillis(row)
           + decodeMillis(row);
     }
 
@@ -171,6 +220,9 @@ public final class WarmPolicy implements RankingPolicy {
       }
       terms.add(Score.term("prefill_millis", prefill));
       terms.add(Score.term("repeat_millis", repeats(row) * prefill));
+      if (lost[row] > 0) {
+        terms.add(Score.term("eviction_millis", evictionMillis(row)));
+      }
       terms.add(Score.term("decode_millis", decodeMillis(row)));
       return new Score(terms);
     }
@@ -193,7 +245,15 @@ public final class WarmPolicy implements RankingPolicy {
     private double repeats(int row) {
       double use = candidates.kvUse(row);
       double own = behind + weights.evictionWeight * use * use;
-      return own + candidates.prefillsOfOthers(row);
+      double streams = weights.streamWeight * candidates.running(row);
+      return own + Math.max(streams, candidates.prefillsOfOthers(row));
+    }
+
+    /** What it takes to compute again what is evicted and would have been used again. */
+    private double evictionMillis(int row) {
+      int tokens = (int) lost[row];
+      int prompt = Math.max(tokens, request.knownTokens());
+      return weights.memoryWeight * candidates.cost(row).millis(tokens, prompt);
     }
 
     private double decodeMillis(int row) {

@@ -92,6 +92,7 @@ class RoutersPlacesProperties {
         request.prefixHash(),
         request.draw(),
         request.nowNanos(),
+        request.sinceNanos(),
         place);
   }
 

@@ -13,6 +13,7 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.PrefillCost;
+import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Fleets;
 import org.junit.jupiter.api.Test;
@@ -29,13 +30,13 @@ class WarmPolicyTest {
 
     Score score = policy.score(prompt(1000), candidates, 0);
 
-    // T = 0.1·200 + 0.001·200·900 = 200; k = 1.5 + 2·1 + 1/2, by the median of 3
-    // and 0 and all of the most context in use; decode =
-    // 0.5·4·(15 + 3.4e-5·100000)
+    // T = 0.1·200 + 0.001·200·900 = 200; k = 1.5 + 2·1 + 1/2 + 0.03·1, by the median of 3
+    // and 0, all of the most context in use and one stream; decode =
+    // 0.25·4·(15 + 3.4e-5·100000)
     assertThat(score.terms())
         .extracting(Score.Term::name)
         .containsExactly("backlog_millis", "prefill_millis", "repeat_millis", "decode_millis");
-    assertThat(score.total()).isEqualTo(70 + 5 * 200 + 18.4, within(1e-9));
+    assertThat(score.total()).isEqualTo(70 + 5.03 * 200 + 18.4, within(1e-9));
   }
 
   @Test
@@ -124,9 +125,57 @@ class WarmPolicyTest {
 
   @Test
   void refusesWeightsThatAreNone() {
-    assertThatThrownBy(() -> new WarmPolicy.Weights(-1, 0, 0, 0, 0))
+    assertThatThrownBy(() -> new WarmPolicy.Weights(-1, 0, 0, 0, 0, 0, 0, 0))
         .hasMessage("missWeight=-1.0, must be from 0 to 1000000");
-    assertThatThrownBy(() -> new WarmPolicy.Weights(0, 0, Double.NaN, 0, 0))
+    assertThatThrownBy(() -> new WarmPolicy.Weights(0, 0, Double.NaN, 0, 0, 0, 0, 0))
         .hasMessageStartingWith("decodeWeight=NaN");
+  }
+
+  /** Ten chats take turns on the one engine that is used, which has room for five. */
+  private WarmPolicy crowded() {
+    WarmPolicy crowded = new WarmPolicy(WarmPolicy.Weights.DEFAULT);
+    for (int turn = 0; turn < 200; turn++) {
+      RoutingRequest request = at(Fleets.prompt(0, 50, 1, turn % 10), turn * 1e9);
+      crowded.committed(request, rows(0, Load.NONE), 0);
+    }
+    return crowded;
+  }
+
+  private static Candidates rows(int credit, Load load) {
+    return of(
+        new Fleets.Row("full", credit, load, PrefillCost.DEFAULT, 1).capacity(4_000),
+        new Fleets.Row("idle", 0, Load.NONE, PrefillCost.DEFAULT, 2).capacity(4_000));
+  }
+
+  private static RoutingRequest at(RoutingRequest request, double nanos) {
+    return new RoutingRequest(
+        request.promptTokens(), request.blocks(), null, 1, 0, Math.round(nanos));
+  }
+
+  @Test
+  void whatAnEngineWouldEvictCostsTimeAgain() {
+    WarmPolicy crowded = crowded();
+    RoutingRequest next = at(Fleets.prompt(0, 50, 1, 77), 200e9);
+    assertThat(crowded.score(next, rows(0, Load.NONE), 0).terms())
+        .filteredOn(term -> term.name().equals("eviction_millis"))
+        .singleElement()
+        .satisfies(term -> assertThat(term.value()).isBetween(40.0, 58.0)); // T of up to 800
+    // 160 tokens of it are worth less than the free memory
+    assertThat(crowded.choose(next, rows(160, Load.NONE))).isEqualTo(1);
+    assertThat(policy.choose(next, rows(160, Load.NONE))).isZero();
+  }
+
+  @Test
+  void holdsWhatWouldEvictMoreThanHalfOfItThatIsNeededAgain() {
+    WarmPolicy crowded = crowded();
+    RoutingRequest next = at(Fleets.prompt(0, 50, 1, 77), 200e9);
+    Load busy = new Load(4, 3, 1, 60_000, 0); // longer than half of all reuse takes to come
+    assertThat(crowded.holds(next, rows(0, busy), 0, 0)).isTrue();
+    assertThat(crowded.holds(next, rows(0, busy), 1, 0)).isFalse(); // free memory
+    assertThat(crowded.holds(next, rows(760, busy), 0, 0)).isFalse(); // goes on at once
+    assertThat(crowded.holds(next, rows(0, new Load(4, 3, 1, 60, 0)), 0, 0)).isFalse();
+    assertThat(crowded.holds(next, rows(0, new Load(4, 3, 1, 60, 0)), 0, 1_000)).isTrue();
+    assertThat(crowded.holds(next, rows(0, Load.NONE), 0, 1_000)).isFalse(); // nothing runs there
+    assertThat(policy.holds(next, rows(0, busy), 0, 0)).isFalse(); // nothing is known
   }
 }

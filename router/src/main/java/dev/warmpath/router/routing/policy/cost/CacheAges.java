@@ -1,0 +1,348 @@
+package dev.warmpath.router.routing.policy.cost;
+
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.PromptBlocks;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.policy.affinity.RecentMap;
+
+/**
+ * How long ago the content of each engine's KV cache was used last, and how likely content of an
+ * age is used again: what it costs to evict some.
+ *
+ * <p>It knows what was routed here, takes each cache for LRU, and counts prompts without answers.
+ * It remembers 16,384 engines, 2 KB each, and 262,144 places in prompts, 16 bytes each.
+ *
+ * <p>Thread-safe.
+ */
+final class CacheAges {
+
+  /*
+   *  mark      a prompt's block key at one of four depths in each octave
+   *  table     mark ─▶ when and where a prompt with it was routed last
+   *  Content   an engine's tokens by their last use, oldest first: what is used again moves to the
+   *            end, what is beyond the engine's capacity falls off at the beginning
+   *  reused    by age, how many tokens were used again at that age
+   *
+   * An age is the time from one choice of an engine to the arrival of the next request: what a
+   * request waits for its turn makes nothing older.
+   */
+
+  private static final int TICK_NANOS = 10_000_000;
+  private static final int AGES_AN_OCTAVE = 4;
+  private static final int AGES = 32 * AGES_AN_OCTAVE;
+  private static final int FOREVER = Integer.MAX_VALUE;
+
+  /** A request counts half as much as one that came 4,096 / ln 2 requests later. */
+  private static final double GROWTH = 1 + 1.0 / 4_096;
+
+  private static final double MOST_WEIGHT = 1e100;
+  private static final int ENGINES = 1 << 14;
+  private static final int WAYS = 4;
+  private static final int FIRST_PLACES = 1 << 10;
+  private static final int MOST_PLACES = 1 << 18;
+
+  private long[] keys = new long[FIRST_PLACES];
+  private int[] lastUses = new int[FIRST_PLACES];
+  private int[] engines = new int[FIRST_PLACES];
+  private int taken;
+
+  private final RecentMap<Integer, Content> contents = new RecentMap<>(ENGINES);
+
+  private final double[] reused = new double[AGES];
+  private final double[] reusedBefore = new double[AGES + 1];
+  private double used;
+  private double weight = 1;
+  private long startNanos = Long.MIN_VALUE;
+
+  /** Tokens in an engine's cache by their last use. */
+  private static final class Content {
+    private static final int SLICES = 128;
+    private final int[] lastUses = new int[SLICES];
+    private final long[] tokens = new long[SLICES];
+    private int first;
+    private int end;
+    private long total;
+
+    boolean isEmpty() {
+      return first == end;
+    }
+
+    void add(long count, int now, long capacity) {
+      if (!isEmpty() && tokens[end - 1] + count <= capacity / SLICES) {
+        tokens[end - 1] += count;
+      } else {
+        if (end == SLICES) {
+          compact();
+        }
+        lastUses[end] = now;
+        tokens[end++] = count;
+      }
+      total += count;
+      for (; total > capacity && end - first > 1; skipEmpty()) {
+        takeFrom(first, total - capacity);
+      }
+    }
+
+    /** Takes out what was last used then, or as near to that as there is. */
+    void take(long count, int lastUse) {
+      int place = end - 1;
+      while (place > first && lastUses[place] > lastUse) {
+        place--;
+      }
+      long left = count;
+      for (int older = place; older >= first && left > 0; older--) {
+        left -= takeFrom(older, left);
+      }
+      for (int newer = place + 1; newer < end && left > 0; newer++) {
+        left -= takeFrom(newer, left);
+      }
+      skipEmpty();
+    }
+
+    private long takeFrom(int slice, long most) {
+      long count = Math.min(most, tokens[slice]);
+      tokens[slice] -= count;
+      total -= count;
+      return count;
+    }
+
+    private void skipEmpty() {
+      while (first < end && tokens[first] == 0) {
+        first++;
+      }
+    }
+
+    /** Leaves no empty slices, and of the others half as many if they are more than half. */
+    private void compact() {
+      int full = 0;
+      for (int slice = first; slice < end; slice++) {
+        full += tokens[slice] > 0 ? 1 : 0;
+      }
+      int joined = full > SLICES / 2 ? 2 : 1;
+      int seen = 0;
+      for (int slice = first; slice < end; slice++) {
+        if (tokens[slice] > 0) {
+          int to = seen++ / joined;
+          boolean begins = seen % joined == 1 % joined;
+          lastUses[to] = begins ? lastUses[slice] : lastUses[to];
+          tokens[to] = tokens[slice] + (begins ? 0 : tokens[to]);
+        }
+      }
+      first = 0;
+      end = (full + joined - 1) / joined;
+    }
+  }
+
+  /**
+   * Of the tokens that each candidate would evict for the request, how many would be used again
+   * while they are younger than the oldest content of any candidate: so many more hits there would
+   * be if another one got it.
+   */
+  synchronized double[] lostTokens(RoutingRequest request, Candidates candidates) {
+    int count = candidates.count();
+    double[] lost = new double[count];
+    int now = ticks(request.nowNanos());
+    int oldest = 0;
+    for (int row = 0; row < count && oldest < FOREVER; row++) {
+      oldest = Math.max(oldest, oldestAge(request, candidates, row, now));
+    }
+    for (int row = 0; row < count; row++) {
+      lost[row] = lostTokens(request, candidates, row, now, oldest);
+    }
+    return lost;
+  }
+
+  /** The same of one candidate, however late they are used again. */
+  synchronized double lostTokens(RoutingRequest request, Candidates candidates, int row) {
+    return lostTokens(request, candidates, row, ticks(request.nowNanos()), FOREVER);
+  }
+
+  private int oldestAge(RoutingRequest request, Candidates candidates, int row, int now) {
+    Content content = contents.get(candidates.number(row));
+    if (content == null
+        || content.isEmpty()
+        || evictedTokens(request, candidates, row, content) <= 0) {
+      return candidates.capacityTokens(row) == 0 ? 0 : FOREVER;
+    }
+    return now - content.lastUses[content.first];
+  }
+
+  private static long evictedTokens(
+      RoutingRequest request, Candidates candidates, int row, Content content) {
+    long freeTokens = candidates.capacityTokens(row) - content.total;
+    return candidates.uncachedTokens(request, row) - freeTokens;
+  }
+
+  private double lostTokens(
+      RoutingRequest request, Candidates candidates, int row, int now, int untilAge) {
+    Content content = contents.get(candidates.number(row));
+    if (content == null || candidates.capacityTokens(row) == 0) {
+      return 0;
+    }
+    long left = evictedTokens(request, candidates, row, content);
+    double lost = 0;
+    for (int slice = content.first; slice < content.end && left > 0; slice++) {
+      long evicted = Math.min(left, content.tokens[slice]);
+      lost += evicted * reuseChance(now - content.lastUses[slice], untilAge);
+      left -= evicted;
+    }
+    return lost;
+  }
+
+  /** How likely content that was not used for so long is used again before it is that old. */
+  private double reuseChance(int age, int untilAge) {
+    double before = reusedBefore[ageClass(age)];
+    double until = reusedBefore[ageClass(untilAge) + 1];
+    return until <= before ? 0 : Math.min(1, (until - before) / (used - before));
+  }
+
+  private static int ageClass(int age) {
+    if (age < AGES_AN_OCTAVE) {
+      return Math.max(0, age);
+    }
+    int octave = 31 - Integer.numberOfLeadingZeros(age);
+    int part = (age >>> (octave - 2)) & (AGES_AN_OCTAVE - 1);
+    return Math.min(AGES - 1, (octave - 1) * AGES_AN_OCTAVE + part);
+  }
+
+  private static double millis(int ageClass) {
+    int octave = ageClass / AGES_AN_OCTAVE + 1;
+    double ticks =
+        ageClass < AGES_AN_OCTAVE
+            ? ageClass
+            : Math.scalb(1 + (double) (ageClass % AGES_AN_OCTAVE) / AGES_AN_OCTAVE, octave);
+    return ticks * TICK_NANOS / 1e6;
+  }
+
+  /** The age at which half of all reuse has come. */
+  synchronized double medianReuseMillis() {
+    int median = 0;
+    while (median < AGES - 1 && reusedBefore[median + 1] < reusedBefore[AGES] / 2) {
+      median++;
+    }
+    return millis(median);
+  }
+
+  /** An engine got the request; nothing happens if its prompt's blocks are not known. */
+  synchronized void use(RoutingRequest request, Candidates candidates, int winner) {
+    PromptBlocks blocks = request.blocks();
+    if (blocks.count() == 0) {
+      return;
+    }
+    int now = ticks(request.nowNanos());
+    int engine = candidates.number(winner);
+    int size = blocks.blockSizeTokens();
+    int credit = candidates.creditTokens(request, winner);
+    Content known = contents.get(engine);
+    Content content = known == null ? new Content() : known;
+    grow();
+    begin(request.knownTokens());
+    int seenTokens = 0;
+    int lastUse = 0;
+    for (int depth = 1; depth <= blocks.count(); depth += step(depth)) {
+      long key = blocks.key(depth - 1);
+      int place = place(key);
+      if (keys[place] == key && lastUses[place] > 0) {
+        int tokens = depth * size - seenTokens;
+        lastUse = lastUses[place];
+        reused(tokens, ticks(request.sinceNanos()) - lastUse);
+        long held = Math.min(tokens, Math.max(0, credit - seenTokens));
+        content.take(held, engines[place] == engine ? lastUse : 0);
+        seenTokens += tokens;
+      }
+      taken += lastUses[place] == 0 ? 1 : 0;
+      keys[place] = key;
+      lastUses[place] = now;
+      engines[place] = engine;
+    }
+    if (seenTokens > 0) { // what is held behind the last known mark is as old
+      int heldTokens = mostCredit(request, candidates) - seenTokens;
+      reused(Math.max(0, heldTokens), ticks(request.sinceNanos()) - lastUse);
+    }
+    for (int age = 0; age < AGES; age++) {
+      reusedBefore[age + 1] = reusedBefore[age] + reused[age];
+    }
+    if (candidates.capacityTokens(winner) > 0) {
+      content.add(request.knownTokens(), now, candidates.capacityTokens(winner));
+      contents.put(engine, content);
+    }
+  }
+
+  private static int mostCredit(RoutingRequest request, Candidates candidates) {
+    int most = 0;
+    for (int row = 0; row < candidates.count(); row++) {
+      most = Math.max(most, candidates.creditTokens(request, row));
+    }
+    return most;
+  }
+
+  private void begin(int tokens) {
+    weight *= GROWTH;
+    if (weight > MOST_WEIGHT) {
+      for (int age = 0; age < AGES; age++) {
+        reused[age] /= weight;
+      }
+      used /= weight;
+      weight = 1;
+    }
+    used += weight * tokens;
+  }
+
+  private void reused(int tokens, int age) {
+    reused[ageClass(age)] += weight * tokens;
+  }
+
+  /** From one mark's depth to the next. */
+  private static int step(int depth) {
+    return Math.max(1, Integer.highestOneBit(depth) >> 2);
+  }
+
+  /** Where a mark is, or else of its places that which was used longest ago. */
+  private int place(long key) {
+    int bits = Integer.numberOfTrailingZeros(keys.length);
+    int first = (int) (key * 0x9e3779b97f4a7c15L >>> (Long.SIZE - bits)) & -WAYS;
+    int oldest = first;
+    for (int place = first; place < first + WAYS; place++) {
+      if (keys[place] == key && lastUses[place] > 0) {
+        return place;
+      }
+      oldest = lastUses[place] < lastUses[oldest] ? place : oldest;
+    }
+    return oldest;
+  }
+
+  private void grow() {
+    if (taken < keys.length / 2 || keys.length == MOST_PLACES) {
+      return;
+    }
+    long[] oldKeys = keys;
+    int[] oldUses = lastUses;
+    int[] oldEngines = engines;
+    keys = new long[2 * oldKeys.length];
+    lastUses = new int[keys.length];
+    engines = new int[keys.length];
+    taken = 0;
+    for (int old = 0; old < oldKeys.length; old++) {
+      if (oldUses[old] > 0) {
+        int place = place(oldKeys[old]);
+        taken += lastUses[place] == 0 ? 1 : 0;
+        keys[place] = oldKeys[old];
+        lastUses[place] = oldUses[old];
+        engines[place] = oldEngines[old];
+      }
+    }
+  }
+
+  /** Time since the first request, from 1 on. */
+  private int ticks(long nanos) {
+    if (startNanos == Long.MIN_VALUE) {
+      startNanos = nanos;
+    }
+    return (int) Math.max(1, Math.min(FOREVER, (nanos - startNanos) / TICK_NANOS + 1));
+  }
+
+  /** The part of the room for marks that is taken, 0 to 1. */
+  synchronized double memoryShare() {
+    return (double) taken / MOST_PLACES;
+  }
+}

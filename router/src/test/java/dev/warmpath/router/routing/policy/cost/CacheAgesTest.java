@@ -1,0 +1,161 @@
+package dev.warmpath.router.routing.policy.cost;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Load;
+import dev.warmpath.router.routing.PrefillCost;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.policy.Fleets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Two engines with room for 1,600 tokens each; chats of 400 tokens that are never longer. */
+class CacheAgesTest {
+
+  private static final int CAPACITY = 1_600;
+  private static final int BLOCKS = 25;
+
+  private final CacheAges ages = new CacheAges();
+  private final Map<Integer, Integer> holders = new HashMap<>();
+  private double seconds;
+
+  private RoutingRequest request(int chat, double cameSeconds) {
+    RoutingRequest prompt = Fleets.prompt(0, BLOCKS, 1, chat);
+    return new RoutingRequest(
+        prompt.promptTokens(),
+        prompt.blocks(),
+        null,
+        1,
+        0,
+        nanos(seconds),
+        nanos(cameSeconds),
+        RoutingRequest.ALONE);
+  }
+
+  private static long nanos(double seconds) {
+    return Math.round(seconds * TimeUnit.SECONDS.toNanos(1));
+  }
+
+  private Candidates candidates(int chat, int capacity) {
+    Candidates candidates = new Candidates();
+    for (int engine = 0; engine < 2; engine++) {
+      int held = holders.getOrDefault(chat, -1) == engine ? 16 * BLOCKS : 0;
+      candidates
+          .add("r" + engine, engine, PrefillCost.DEFAULT, Candidates.NEVER)
+          .cached(held, 0, 0)
+          .load(Load.NONE)
+          .capacity(capacity);
+    }
+    return candidates;
+  }
+
+  private void use(int chat, int engine) {
+    ages.use(request(chat, seconds), candidates(chat, CAPACITY), engine);
+    holders.put(chat, engine);
+  }
+
+  private double[] lost(int chat) {
+    return ages.lostTokens(request(chat, seconds), candidates(chat, CAPACITY));
+  }
+
+  /** Four chats take turns on an engine, ten seconds each. */
+  private void turns(int rounds, int engine) {
+    for (int turn = 0; turn < 4 * rounds; turn++) {
+      seconds += 10;
+      use(turn % 4, engine);
+    }
+  }
+
+  @Test
+  void freeMemoryCostsNothing() {
+    turns(1, 0);
+    assertThat(lost(9)[1]).isZero();
+    assertThat(lost(9)[0]).isZero(); // nothing has been used again yet
+  }
+
+  @Test
+  void whatIsUsedAgainInTurnsIsLost() {
+    turns(50, 0);
+    seconds += 10;
+    // r0 would evict a chat that comes back every 40 s, r1 has room
+    assertThat(lost(9)[0]).isBetween(340.0, 400.0);
+    assertThat(lost(9)[1]).isZero();
+    assertThat(ages.medianReuseMillis()).isCloseTo(40_000, within(8_000.0));
+  }
+
+  @Test
+  void whoHoldsThePromptEvictsNothing() {
+    turns(50, 0);
+    assertThat(lost(2)[0]).isZero();
+  }
+
+  @Test
+  void contentOlderThanAllReuseIsWorthNothing() {
+    turns(50, 0);
+    seconds += 400;
+    assertThat(lost(9)[0]).isLessThan(1);
+    assertThat(ages.lostTokens(request(9, seconds), candidates(9, CAPACITY), 0)).isLessThan(1);
+  }
+
+  @Test
+  void theOldestContentOfAllGoesFirst() {
+    turns(50, 0);
+    seconds += 30;
+    for (int chat = 20; chat < 24; chat++) {
+      use(chat, 1);
+    }
+    seconds += 10;
+    // all is used again after 40 s: the oldest of r0 was used 80 s ago, that of r1 10 s ago
+    assertThat(lost(9)[0]).isLessThan(1);
+    assertThat(lost(9)[1]).isGreaterThan(300);
+  }
+
+  @Test
+  void waitingForItsTurnMakesNothingOlder() {
+    turns(50, 0);
+    double median = ages.medianReuseMillis();
+    for (int turn = 0; turn < 400; turn++) {
+      seconds += 10;
+      double came = seconds - 10 * 39; // it comes 10 s after its last use, and waits ever since
+      ages.use(request(turn % 40, came), candidates(turn % 40, CAPACITY), 0);
+    }
+    assertThat(ages.medianReuseMillis()).isLessThan(median);
+  }
+
+  @Test
+  void nothingIsSaidOfAnEngineWithoutAKnownCapacity() {
+    turns(50, 0);
+    assertThat(ages.lostTokens(request(9, seconds), candidates(9, 0))).containsExactly(0, 0);
+  }
+
+  @Test
+  void itsMemoryIsBounded() {
+    for (int chat = 0; chat < 40_000; chat++) {
+      seconds += 0.01;
+      use(chat, chat % 2);
+      holders.clear();
+    }
+    assertThat(ages.memoryShare()).isBetween(0.5, 1.0);
+    turns(20, 0);
+    seconds += 1;
+    assertThat(lost(9)[0]).isPositive();
+  }
+
+  @Test
+  void manyUsesLeaveTheEnginesContentWhole() {
+    for (int round = 0; round < 300; round++) {
+      for (int chat = 0; chat < 4; chat++) {
+        seconds += 0.5 + chat; // more slices than are kept
+        use(chat, 0);
+      }
+    }
+    seconds += 1;
+    Candidates full = candidates(9, CAPACITY);
+    double all = ages.lostTokens(request(9, seconds), full, 0);
+    assertThat(all).isBetween(300.0, 400.0);
+  }
+}
