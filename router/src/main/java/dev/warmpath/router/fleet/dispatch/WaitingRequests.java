@@ -94,7 +94,7 @@ final class WaitingRequests {
   private volatile boolean deferred;
   private volatile long deferredNanos;
   private final AtomicInteger count = new AtomicInteger();
-  private volatile int held;
+  private final AtomicInteger held = new AtomicInteger();
 
   /**
    * @param limit requests that may wait
@@ -164,7 +164,7 @@ final class WaitingRequests {
         .computeIfAbsent(Share.of(entry), share -> new ArrayDeque<>())
         .add(entry);
     count.incrementAndGet();
-    held += entry.held ? 1 : 0;
+    held.addAndGet(entry.held ? 1 : 0);
   }
 
   private boolean remove(Entry entry) {
@@ -173,7 +173,7 @@ final class WaitingRequests {
     Deque<Entry> share = Objects.requireNonNull(shares.get(Share.of(entry)));
     boolean removed = share.remove(entry);
     count.addAndGet(removed ? -1 : 0);
-    held -= removed && entry.held ? 1 : 0;
+    held.addAndGet(removed && entry.held ? -1 : 0);
     if (share.isEmpty()) {
       shares.remove(Share.of(entry));
     }
@@ -303,7 +303,7 @@ final class WaitingRequests {
 
   /** How many wait although there is room. */
   int held() {
-    return held;
+    return held.get();
   }
 
   /** Whether a request would overtake one that waits for the same replicas. */
