@@ -8,6 +8,7 @@ import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntToDoubleFunction;
 
 /**
  * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue + load +
@@ -143,7 +144,7 @@ public final class WarmPolicy implements RankingPolicy {
     int size = request.blocks().blockSizeTokens();
     int copied = size * demand.underHeldBlocks(request, candidates);
     double[] lost = ages.lostTokens(request, candidates);
-    return new Price(request, candidates, weights, behind, copied, lost);
+    return new Price(request, candidates, weights, behind, copied, row -> lost[row]);
   }
 
   @Override
@@ -192,7 +193,7 @@ public final class WarmPolicy implements RankingPolicy {
       Weights weights,
       double behind,
       int copied,
-      double[] lost)
+      IntToDoubleFunction lost)
       implements Ranking {
 
     @Override
@@ -220,7 +221,7 @@ public final class WarmPolicy implements RankingPolicy {
       }
       terms.add(Score.term("prefill_millis", prefill));
       terms.add(Score.term("repeat_millis", repeats(row) * prefill));
-      if (lost[row] > 0) {
+      if (lost.applyAsDouble(row) > 0) {
         terms.add(Score.term("eviction_millis", evictionMillis(row)));
       }
       terms.add(Score.term("decode_millis", decodeMillis(row)));
@@ -251,7 +252,7 @@ public final class WarmPolicy implements RankingPolicy {
 
     /** What it takes to compute again what is evicted and would have been used again. */
     private double evictionMillis(int row) {
-      int tokens = (int) lost[row];
+      int tokens = (int) lost.applyAsDouble(row);
       int prompt = Math.max(tokens, request.knownTokens());
       return weights.memoryWeight * candidates.cost(row).millis(tokens, prompt);
     }
