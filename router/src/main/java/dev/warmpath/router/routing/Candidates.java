@@ -35,6 +35,7 @@ public final class Candidates {
   private double[] answerMillis = new double[ROWS];
   private double[] prefillsOfOthers = new double[ROWS];
   private long[] capacityTokens = new long[ROWS];
+  private boolean[] keepsEvicted = new boolean[ROWS];
   private double[] weights = new double[ROWS];
   private PrefillCost[] costs = new PrefillCost[ROWS];
   private long[] lastTurns = new long[ROWS];
@@ -69,7 +70,7 @@ public final class Candidates {
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
     price(count - 1, 0, 0);
-    return cached(0, 0, 0).load(0, 0, 0, 0, 0).capacity(0).weighing(1);
+    return cached(0, 0, 0).load(0, 0, 0, 0, 0).capacity(0).keepingEvicted(false).weighing(1);
   }
 
   /**
@@ -138,6 +139,12 @@ public final class Candidates {
     return this;
   }
 
+  /** Whether the engine added last finds in slower memory what its GPU evicts. */
+  public Candidates keepingEvicted(boolean keeps) {
+    keepsEvicted[count - 1] = keeps;
+    return this;
+  }
+
   /**
    * What the engine added last does for others, besides what was sent there from here. Their
    * prompts are not known, so each counts as one of 1,024 tokens of which nothing is cached; what
@@ -190,6 +197,7 @@ public final class Candidates {
         from.contextTokens[row]);
     price(count - 1, from.answerMillis[row], from.prefillsOfOthers[row]);
     capacity(from.capacityTokens[row]).weighing(from.weights[row]);
+    keepingEvicted(from.keepsEvicted[row]);
   }
 
   /** What a row does not hold costs so much there, instead of being computed. */
@@ -227,6 +235,7 @@ public final class Candidates {
     answerMillis[to] = answerMillis[from];
     prefillsOfOthers[to] = prefillsOfOthers[from];
     capacityTokens[to] = capacityTokens[from];
+    keepsEvicted[to] = keepsEvicted[from];
     weights[to] = weights[from];
     costs[to] = costs[from];
     lastTurns[to] = lastTurns[from];
@@ -261,6 +270,7 @@ public final class Candidates {
     answerMillis = Arrays.copyOf(answerMillis, rows);
     prefillsOfOthers = Arrays.copyOf(prefillsOfOthers, rows);
     capacityTokens = Arrays.copyOf(capacityTokens, rows);
+    keepsEvicted = Arrays.copyOf(keepsEvicted, rows);
     weights = Arrays.copyOf(weights, rows);
     costs = Arrays.copyOf(costs, rows);
     lastTurns = Arrays.copyOf(lastTurns, rows);
@@ -344,6 +354,11 @@ public final class Candidates {
   /** For how many tokens its GPU has room; 0 if it does not say. */
   public long capacityTokens(int row) {
     return capacityTokens[row];
+  }
+
+  /** Whether it finds in slower memory what its GPU evicts. */
+  public boolean keepsEvicted(int row) {
+    return keepsEvicted[row];
   }
 
   /**

@@ -31,9 +31,10 @@ public interface Policy {
    * Whether {@code winner} should not get the request yet, as it costs others more there than it is
    * worth now. It is asked again whenever a prompt is computed or a request is over.
    *
-   * @param held requests that wait for this reason
+   * @param heldTokens prompt tokens of others that wait for this reason
    */
-  default boolean holds(RoutingRequest request, Candidates candidates, int winner, int held) {
+  default boolean holds(
+      RoutingRequest request, Candidates candidates, int winner, long heldTokens) {
     return false;
   }
 

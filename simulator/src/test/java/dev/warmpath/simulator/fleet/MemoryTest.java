@@ -49,7 +49,7 @@ class MemoryTest {
   /** The demo's chats and engines, and more of both; caches of half to twice the working set. */
   @ParameterizedTest
   @CsvSource({
-    "49, 4, 430, 0.04", // one cache of the fleet's size would forget too
+    "49, 4, 430, 0.05", // one cache of the fleet's size would forget too
     "49, 4, 864, 0.01",
     "49, 4, 1300, 0.01",
     "25, 2, 600, 0.01",

@@ -216,7 +216,11 @@ final class Contender {
     BlockChain known = prompt.readsCache() ? chain : null;
     engine().fillCandidate(candidates, known, matchedBlocks(), nowNanos, state);
     ejected = state.ejected();
-    candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
+    if (slowTokens() > 0) {
+      engine().findsEvicted();
+    }
+    candidates.capacity(capacityTokens()).keepingEvicted(state.keepsEvicted());
+    candidates.weighing(engine().replica().weight());
     OtherLoad others = engine().replica().otherLoad(engine().dpRank());
     if (others.requests() > 0) {
       candidates.others(others.running(), others.waiting(), others.kvUse());

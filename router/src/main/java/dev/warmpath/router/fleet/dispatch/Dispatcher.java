@@ -133,7 +133,8 @@ public final class Dispatcher {
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(),
-            (request, since) -> assign(request, Set.of(), true, since),
+            (entry, heldTokens) ->
+                assign(entry.request(), Set.of(), new Waiting(heldTokens, entry.sinceNanos())),
             environment.nanoClock());
     MeterRegistry registry = environment.metrics().registry();
     this.evictions = new Evictions(Metric.EVICTIONS_TOTAL.counter(registry));
@@ -207,8 +208,13 @@ public final class Dispatcher {
    */
   public DispatchResult admit(PreparedRequest request, Consumer<DispatchResult> later) {
     boolean isHeld = false;
+    if (queueLimit() == 0) {
+      DispatchResult result = assign(request, Set.of());
+      return WaitingRequests.waits(result) ? queueFull() : result;
+    }
     if (!waiting.precedes(request)) {
-      DispatchResult result = assign(request, Set.of(), true, nanos());
+      DispatchResult result =
+          assign(request, Set.of(), new Waiting(waiting.heldTokens(request), nanos()));
       if (!WaitingRequests.waits(result)) {
         return result;
       }
@@ -216,14 +222,18 @@ public final class Dispatcher {
     }
     WaitingRequests.Entry queued = waiting.add(request, isHeld, later);
     if (queued == null) {
-      countUnassigned(Cause.QUEUE_FULL);
-      return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
+      return queueFull();
     }
     waiting.drain(); // what made room before it was there gave it nothing
-    if (!isHeld && queued.isWaiting() && !waiting.isDeferred()) {
+    if (queued.isWaitingForRoom() && !waiting.isDeferred()) {
       evictions.makeRoomFor(request);
     }
     return queued;
+  }
+
+  private DispatchResult queueFull() {
+    countUnassigned(Cause.QUEUE_FULL);
+    return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
   }
 
   /**
@@ -259,6 +269,7 @@ public final class Dispatcher {
   /** Lets time pass: what other routers did not take in their time goes to who waits here. */
   public void tick() {
     waiting.drainDeferred();
+    waiting.drainHeld();
   }
 
   /** How long one of those that wait has waited at most. */
@@ -288,9 +299,7 @@ public final class Dispatcher {
 
   /** A prompt is computed: one that waits although there is room may go. */
   void computed() {
-    if (waiting.held() > 0) {
-      waiting.drain();
-    }
+    waiting.drainHeld();
   }
 
   /** A request is over, or the fleet may have changed: there may be room for one that waits. */
@@ -304,16 +313,24 @@ public final class Dispatcher {
    * @param excluded names of replicas that have failed it already
    */
   public DispatchResult assign(PreparedRequest request, Set<String> excluded) {
-    return assign(request, excluded, false, nanos());
+    return assign(request, excluded, null);
   }
 
+  /**
+   * A request that may wait.
+   *
+   * @param heldTokens prompt tokens of others that wait although there is room
+   * @param sinceNanos when it came
+   */
+  private record Waiting(long heldTokens, long sinceNanos) {}
+
   private DispatchResult assign(
-      PreparedRequest request, Set<String> excluded, boolean mayHold, long sinceNanos) {
+      PreparedRequest request, Set<String> excluded, @Nullable Waiting mayWait) {
     Selection selection = selections.get();
     try {
       selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
       selection.match(index, request.prompt(), nanos());
-      return assign(selection, request, mayHold, sinceNanos);
+      return assign(selection, request, mayWait);
     } finally {
       selection.release();
     }
@@ -354,7 +371,7 @@ public final class Dispatcher {
   }
 
   private DispatchResult assign(
-      Selection selection, PreparedRequest request, boolean mayHold, long sinceNanos) {
+      Selection selection, PreparedRequest request, @Nullable Waiting mayWait) {
     Policy chooser = policies.of(request.model());
     while (true) {
       long turn = turns.get();
@@ -362,12 +379,13 @@ public final class Dispatcher {
       if (!fillCandidates(selection, request, now, Selection.PassedOver.NONE)) {
         return noCandidate(selection.nearest());
       }
-      RoutingRequest routed = routed(selection, request, turn, now, sinceNanos);
+      RoutingRequest routed =
+          routed(selection, request, turn, now, mayWait == null ? now : mayWait.sinceNanos);
       Plan plan = Plan.of(chooser, splitRule, routed, selection);
       if (plan == null) {
         return noCandidate(selection.nearest());
       }
-      if (mayHold && plan.isHeld(waiting.held())) {
+      if (mayWait != null && plan.isHeld(mayWait.heldTokens)) {
         return new DispatchResult.NoCandidate(Cause.HELD);
       }
       Assignment assignment = reserve(plan, request, turn, now);

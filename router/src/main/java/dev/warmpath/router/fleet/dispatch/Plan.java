@@ -87,11 +87,12 @@ record Plan(@Nullable Leg prefill, Leg last) {
   /**
    * Whether the request should wait, although there is room.
    *
-   * @param held how many do
+   * @param heldTokens prompt tokens of others that do
    */
-  boolean isHeld(int held) {
+  boolean isHeld(long heldTokens) {
     Leg computing = prefill == null ? last : prefill;
-    return computing.policy.holds(computing.request, computing.candidates(), computing.row, held);
+    return computing.policy.holds(
+        computing.request, computing.candidates(), computing.row, heldTokens);
   }
 
   private SplitRule.Ways ways(Leg alone) {

@@ -4,6 +4,7 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +34,12 @@ final class WaitingRequests {
 
   private static final Logger LOG = LoggerFactory.getLogger(WaitingRequests.class);
 
+  /** At so many of each pool that wait although there is room a drain looks. */
+  private static final int MOST_HELD_TRIES = 8;
+
+  /** What waits although there is room is not tried more often than that, unless a request ends. */
+  private static final long HELD_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
   /** In so much time another router hears that there is a place, takes it, and that is heard. */
   private static final long OTHERS_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
@@ -52,10 +59,19 @@ final class WaitingRequests {
       this.sinceNanos = sinceNanos;
     }
 
-    boolean isWaiting() {
+    boolean isWaitingForRoom() {
       synchronized (WaitingRequests.this) {
-        return waiting;
+        return waiting && !held;
       }
+    }
+
+    PreparedRequest request() {
+      return request;
+    }
+
+    /** When it came. */
+    long sinceNanos() {
+      return sinceNanos;
     }
 
     @Override
@@ -85,7 +101,7 @@ final class WaitingRequests {
   }
 
   private final IntSupplier limit;
-  private final BiFunction<PreparedRequest, Long, DispatchResult> assign;
+  private final BiFunction<Entry, Long, DispatchResult> assign;
   private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
   private final LongSupplier nanoClock;
   private boolean draining;
@@ -95,15 +111,15 @@ final class WaitingRequests {
   private volatile long deferredNanos;
   private final AtomicInteger count = new AtomicInteger();
   private final AtomicInteger held = new AtomicInteger();
+  private final Map<Pool, Long> heldTokens = new HashMap<>();
+  private volatile long heldTriedNanos;
 
   /**
    * @param limit requests that may wait
    * @param assign tries to give a request to an engine
    */
   WaitingRequests(
-      IntSupplier limit,
-      BiFunction<PreparedRequest, Long, DispatchResult> assign,
-      LongSupplier nanoClock) {
+      IntSupplier limit, BiFunction<Entry, Long, DispatchResult> assign, LongSupplier nanoClock) {
     this.limit = limit;
     this.assign = assign;
     this.nanoClock = nanoClock;
@@ -159,12 +175,35 @@ final class WaitingRequests {
   }
 
   private void insert(Entry entry) {
-    byPriority
-        .computeIfAbsent(entry.request.priority(), priority -> new LinkedHashMap<>())
-        .computeIfAbsent(Share.of(entry), share -> new ArrayDeque<>())
-        .add(entry);
+    Deque<Entry> share =
+        byPriority
+            .computeIfAbsent(entry.request.priority(), priority -> new LinkedHashMap<>())
+            .computeIfAbsent(Share.of(entry), key -> new ArrayDeque<>());
+    Deque<Entry> younger = new ArrayDeque<>();
+    while (!share.isEmpty() && share.getLast().sinceNanos > entry.sinceNanos) {
+      younger.addFirst(share.removeLast());
+    }
+    share.add(entry);
+    share.addAll(younger);
     count.incrementAndGet();
-    held.addAndGet(entry.held ? 1 : 0);
+    if (entry.held) {
+      held.incrementAndGet();
+      heldTokens.merge(Share.of(entry).pool(), tokens(entry), Long::sum);
+    }
+  }
+
+  private static long tokens(Entry entry) {
+    return entry.request.promptTokens();
+  }
+
+  private long heldTokens(Entry entry) {
+    long all = heldTokens(entry.request);
+    return entry.held ? Math.max(0, all - tokens(entry)) : all;
+  }
+
+  /** Prompt tokens of those that wait for the same replicas although there is room. */
+  synchronized long heldTokens(PreparedRequest request) {
+    return heldTokens.getOrDefault(Pool.of(request, true), 0L);
   }
 
   private boolean remove(Entry entry) {
@@ -173,7 +212,15 @@ final class WaitingRequests {
     Deque<Entry> share = Objects.requireNonNull(shares.get(Share.of(entry)));
     boolean removed = share.remove(entry);
     count.addAndGet(removed ? -1 : 0);
-    held.addAndGet(removed && entry.held ? -1 : 0);
+    if (removed && entry.held) {
+      held.decrementAndGet();
+      long left = heldTokens.getOrDefault(Share.of(entry).pool(), 0L) - tokens(entry);
+      if (left > 0) {
+        heldTokens.put(Share.of(entry).pool(), left);
+      } else {
+        heldTokens.remove(Share.of(entry).pool());
+      }
+    }
     if (share.isEmpty()) {
       shares.remove(Share.of(entry));
     }
@@ -213,6 +260,13 @@ final class WaitingRequests {
     }
   }
 
+  /** A prompt is computed, or time has passed: what waits although there is room may go. */
+  void drainHeld() {
+    if (held.get() > 0 && nanoClock.getAsLong() - heldTriedNanos >= HELD_REST_NANOS) {
+      drain();
+    }
+  }
+
   private void drainNow() {
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
@@ -220,6 +274,7 @@ final class WaitingRequests {
         return; // what it gives an engine to failed, and gave the place back: it goes on by itself
       }
       draining = true;
+      heldTriedNanos = nanoClock.getAsLong();
       try {
         Set<Pool> fullPools = new HashSet<>();
         for (Map<Share, Deque<Entry>> shares : List.copyOf(byPriority.values())) {
@@ -232,41 +287,67 @@ final class WaitingRequests {
     answers.forEach(WaitingRequests::run);
   }
 
-  /** Goes round the shares until each is empty or its pool is full. */
+  /**
+   * Goes round the shares until each is empty or its pool is full. Of those that wait although
+   * there is room, each client's first ones are tried.
+   */
   private void drain(Map<Share, Deque<Entry>> shares, Set<Pool> fullPools, List<Runnable> answers) {
+    Map<Pool, Integer> heldTries = new HashMap<>();
+    Set<Entry> tried = new HashSet<>();
     boolean progress = true;
     while (progress) {
       progress = false;
       for (Share share : List.copyOf(shares.keySet())) {
-        Deque<Entry> entries = shares.get(share);
-        if (entries == null || fullPools.contains(share.pool())) {
+        Entry next = fullPools.contains(share.pool()) ? null : next(shares.get(share), tried);
+        if (next == null) {
           continue;
         }
-        Entry first = entries.element();
-        DispatchResult result = assigned(first);
+        DispatchResult result = assigned(next);
         if (waits(result)) {
-          if (isHeld(result) && !first.held) {
-            remove(first);
-            first.held = true;
-            insert(first);
-            progress = true;
-          } else {
-            fullPools.add(share.pool());
+          boolean isHeld = isHeld(result);
+          if (isHeld != next.held) {
+            flag(next, isHeld);
           }
+          if (!isHeld) {
+            fullPools.add(share.pool());
+          } else if (heldTries.merge(Pool.of(next.request, true), 1, Integer::sum)
+              >= MOST_HELD_TRIES) {
+            fullPools.add(share.pool());
+            fullPools.add(Pool.of(next.request, true));
+          }
+          tried.add(next);
+          progress = true;
           continue;
         }
-        first.waiting = false;
-        remove(first);
+        next.waiting = false;
+        remove(next);
         moveBehind(shares, share);
-        answers.add(() -> first.later.accept(result));
+        answers.add(() -> next.later.accept(result));
         progress = true;
       }
     }
   }
 
+  private static @Nullable Entry next(@Nullable Deque<Entry> entries, Set<Entry> tried) {
+    if (entries != null) {
+      for (Entry entry : entries) {
+        if (!tried.contains(entry)) {
+          return entry;
+        }
+      }
+    }
+    return null;
+  }
+
+  private void flag(Entry entry, boolean isHeld) {
+    remove(entry);
+    entry.held = isHeld;
+    insert(entry);
+  }
+
   private DispatchResult assigned(Entry entry) {
     try {
-      return assign.apply(entry.request, entry.sinceNanos);
+      return assign.apply(entry, heldTokens(entry));
     } catch (RuntimeException | Error e) {
       LOG.error("a bug in choosing an engine for a request that waited", e);
       return new NoCandidate(DispatchResult.Cause.FAILURE);

@@ -86,6 +86,7 @@ public final class EngineState {
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
   private volatile long respondedNanos = Long.MIN_VALUE;
+  private volatile boolean keepsEvicted;
 
   /**
    * @param number stands for it in what policies remember; never reused
@@ -137,6 +138,7 @@ public final class EngineState {
     private boolean ejected;
     private int expectedBlocks;
     private boolean capsLoads;
+    private boolean keepsEvicted;
 
     /** Whether it should get nothing now if there is another engine. */
     public boolean ejected() {
@@ -146,6 +148,11 @@ public final class EngineState {
     /** Leading blocks of the prompt that are held or on their way. */
     public int expectedBlocks() {
       return expectedBlocks;
+    }
+
+    /** Whether it has had parts of prompts in slower memory only. */
+    public boolean keepsEvicted() {
+      return keepsEvicted;
     }
 
     /** Whether a request can say how much of its prompt is read back. */
@@ -168,10 +175,16 @@ public final class EngineState {
       long nowNanos,
       SelectionState state) {
     state.ejected = ejection.isEjected(nowNanos);
+    state.keepsEvicted = keepsEvicted;
     state.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
     candidates.add(name, number, prefill.cost(), lastTurn);
     load.addTo(candidates, nowNanos);
     state.capsLoads = replica.transfer().capsLoads() && caps.isAsked(nowNanos);
+  }
+
+  /** A part of a prompt was seen in its slower memory only. */
+  public void findsEvicted() {
+    keepsEvicted = true;
   }
 
   /**

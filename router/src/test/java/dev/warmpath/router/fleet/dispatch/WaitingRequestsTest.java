@@ -219,7 +219,8 @@ class WaitingRequestsTest {
   private static final class Holding implements Policy {
     private final Policy usual = Policies.named("least-requests", Map.of());
     private volatile boolean holds = true;
-    private final Queue<Integer> asked = new ConcurrentLinkedQueue<>();
+    private volatile String onlyHolds = "held";
+    private final Queue<Long> asked = new ConcurrentLinkedQueue<>();
 
     @Override
     public String name() {
@@ -242,10 +243,11 @@ class WaitingRequestsTest {
     }
 
     @Override
-    public boolean holds(RoutingRequest request, Candidates candidates, int winner, int held) {
-      asked.add(held);
+    public boolean holds(
+        RoutingRequest request, Candidates candidates, int winner, long heldTokens) {
+      asked.add(heldTokens);
       String session = request.sessionKey();
-      return holds && session != null && session.startsWith("held");
+      return holds && session != null && session.startsWith(onlyHolds);
     }
   }
 
@@ -274,8 +276,9 @@ class WaitingRequestsTest {
     admitToRoomy("held 1", "x");
     admitToRoomy("held 2", "x");
     holding.asked.clear();
+    roomy.pass(20);
     first.firstToken();
-    assertThat(holding.asked).containsExactly(2); // the oldest alone
+    assertThat(holding.asked).hasSize(2);
     holding.holds = false;
     first.finished(Outcome.COMPLETED);
     assertThat(served).containsExactly("held 1", "held 2");
@@ -319,6 +322,34 @@ class WaitingRequestsTest {
     assertThat(((Queued) results.get(0)).withdraw()).isTrue();
     assertThat(roomy.dispatcher.held()).isEqualTo(3);
     assertThat(admitToRoomy("held 5", "x")).isInstanceOf(Queued.class);
+  }
+
+  @Test
+  void theYoungerOneGoesIfItCan() {
+    roomy.dispatcher.policy(holding);
+    admitToRoomy("held 1", "x");
+    admitToRoomy("held 2", "x");
+    holding.onlyHolds = "held 1";
+    roomy.dispatcher.freed();
+    assertThat(served).containsExactly("held 2");
+  }
+
+  @Test
+  void timeLetsGoWhatIsHeld() {
+    roomy.dispatcher.policy(holding);
+    admitToRoomy("held 1", "x");
+    holding.holds = false;
+    roomy.pass(20);
+    roomy.dispatcher.tick();
+    assertThat(served).containsExactly("held 1");
+  }
+
+  @Test
+  void whereNothingMayWaitNothingIsHeld() {
+    World impatient = new World("least-requests", 8, 0).with(1);
+    impatient.dispatcher.policy(holding);
+    assertThat(impatient.dispatcher.admit(request("held", 0, "x"), result -> {}))
+        .isInstanceOf(Assignment.class);
   }
 
   @Test

@@ -10,7 +10,7 @@ import dev.warmpath.router.routing.policy.affinity.RecentMap;
  * age is used again: what it costs to evict some.
  *
  * <p>It knows what was routed here, takes each cache for LRU, and counts prompts without answers.
- * It remembers 16,384 engines, 2 KB each, and 262,144 places in prompts, 16 bytes each.
+ * It remembers 4,096 engines, 2 KB each, and 262,144 places in prompts, 16 bytes each.
  *
  * <p>Thread-safe.
  */
@@ -22,12 +22,15 @@ final class CacheAges {
    *  Content   an engine's tokens by their last use, oldest first: what is used again moves to the
    *            end, what is beyond the engine's capacity falls off at the beginning
    *  reused    by age, how many tokens were used again at that age
+   *  returned  by age, how many requests used at least half of their prompts again
    *
    * An age is the time from one choice of an engine to the arrival of the next request: what a
    * request waits for its turn makes nothing older.
    */
 
-  private static final int TICK_NANOS = 10_000_000;
+  /** Ages of less are none; an int lasts for 6.8 years. */
+  private static final int TICK_NANOS = 100_000_000;
+
   private static final int AGES_AN_OCTAVE = 4;
   private static final int AGES = 32 * AGES_AN_OCTAVE;
   private static final int FOREVER = Integer.MAX_VALUE;
@@ -36,7 +39,7 @@ final class CacheAges {
   private static final double GROWTH = 1 + 1.0 / 4_096;
 
   private static final double MOST_WEIGHT = 1e100;
-  private static final int ENGINES = 1 << 14;
+  private static final int ENGINES = 1 << 12;
   private static final int WAYS = 4;
   private static final int FIRST_PLACES = 1 << 10;
   private static final int MOST_PLACES = 1 << 18;
@@ -50,6 +53,7 @@ final class CacheAges {
 
   private final double[] reused = new double[AGES];
   private final double[] reusedBefore = new double[AGES + 1];
+  private final double[] returned = new double[AGES];
   private double used;
   private double weight = 1;
   private long startNanos = Long.MIN_VALUE;
@@ -70,6 +74,7 @@ final class CacheAges {
     void add(long count, int now, long capacity) {
       if (!isEmpty() && tokens[end - 1] + count <= capacity / SLICES) {
         tokens[end - 1] += count;
+        lastUses[end - 1] = now;
       } else {
         if (end == SLICES) {
           compact();
@@ -81,6 +86,11 @@ final class CacheAges {
       for (; total > capacity && end - first > 1; skipEmpty()) {
         takeFrom(first, total - capacity);
       }
+    }
+
+    /** Whether content that was used last then may still be there. */
+    boolean reaches(int lastUse) {
+      return !isEmpty() && lastUse >= lastUses[first];
     }
 
     /** Takes out what was last used then, or as near to that as there is. */
@@ -159,12 +169,20 @@ final class CacheAges {
 
   private int oldestAge(RoutingRequest request, Candidates candidates, int row, int now) {
     Content content = contents.get(candidates.number(row));
+    if (isUnpriced(candidates, row)) {
+      return 0;
+    }
     if (content == null
         || content.isEmpty()
         || evictedTokens(request, candidates, row, content) <= 0) {
-      return candidates.capacityTokens(row) == 0 ? 0 : FOREVER;
+      return FOREVER;
     }
     return now - content.lastUses[content.first];
+  }
+
+  /** Where room is not known, and where slower memory keeps what the GPU evicts. */
+  private static boolean isUnpriced(Candidates candidates, int row) {
+    return candidates.capacityTokens(row) == 0 || candidates.keepsEvicted(row);
   }
 
   private static long evictedTokens(
@@ -176,7 +194,7 @@ final class CacheAges {
   private double lostTokens(
       RoutingRequest request, Candidates candidates, int row, int now, int untilAge) {
     Content content = contents.get(candidates.number(row));
-    if (content == null || candidates.capacityTokens(row) == 0) {
+    if (content == null || isUnpriced(candidates, row)) {
       return 0;
     }
     long left = evictedTokens(request, candidates, row, content);
@@ -214,10 +232,14 @@ final class CacheAges {
     return ticks * TICK_NANOS / 1e6;
   }
 
-  /** The age at which half of all reuse has come. */
-  synchronized double medianReuseMillis() {
+  /** The median time from one request to the next that uses half of its prompt or more again. */
+  synchronized double medianReturnMillis() {
+    double half = 0;
+    for (double each : returned) {
+      half += each / 2;
+    }
     int median = 0;
-    while (median < AGES - 1 && reusedBefore[median + 1] < reusedBefore[AGES] / 2) {
+    for (double sum = returned[0]; sum < half && median < AGES - 1; sum += returned[median]) {
       median++;
     }
     return millis(median);
@@ -236,18 +258,23 @@ final class CacheAges {
     Content known = contents.get(engine);
     Content content = known == null ? new Content() : known;
     grow();
-    begin(request.knownTokens());
+    weigh();
+    int came = ticks(request.sinceNanos());
     int seenTokens = 0;
     int lastUse = 0;
+    boolean isHere = false;
+    int usedTokens = request.knownTokens();
     for (int depth = 1; depth <= blocks.count(); depth += step(depth)) {
       long key = blocks.key(depth - 1);
       int place = place(key);
       if (keys[place] == key && lastUses[place] > 0) {
         int tokens = depth * size - seenTokens;
         lastUse = lastUses[place];
-        reused(tokens, ticks(request.sinceNanos()) - lastUse);
-        long held = Math.min(tokens, Math.max(0, credit - seenTokens));
-        content.take(held, engines[place] == engine ? lastUse : 0);
+        isHere = engines[place] == engine;
+        usedTokens -= reused(tokens, came - lastUse);
+        int held = Math.min(tokens, Math.max(0, credit - seenTokens));
+        boolean isKept = isHere && content.reaches(lastUse); // or lost by a restart
+        content.take(isKept ? tokens : held, isHere ? lastUse : 0);
         seenTokens += tokens;
       }
       taken += lastUses[place] == 0 ? 1 : 0;
@@ -255,10 +282,15 @@ final class CacheAges {
       lastUses[place] = now;
       engines[place] = engine;
     }
+    content.take(Math.max(0, credit - seenTokens), isHere ? lastUse : 0);
     if (seenTokens > 0) { // what is held behind the last known mark is as old
       int heldTokens = mostCredit(request, candidates) - seenTokens;
-      reused(Math.max(0, heldTokens), ticks(request.sinceNanos()) - lastUse);
+      usedTokens -= reused(Math.max(0, heldTokens), came - lastUse);
     }
+    if (2 * seenTokens >= request.knownTokens() && came > lastUse) {
+      returned[ageClass(came - lastUse)] += weight;
+    }
+    used += weight * Math.max(0, usedTokens);
     for (int age = 0; age < AGES; age++) {
       reusedBefore[age + 1] = reusedBefore[age] + reused[age];
     }
@@ -276,20 +308,30 @@ final class CacheAges {
     return most;
   }
 
-  private void begin(int tokens) {
+  private void weigh() {
     weight *= GROWTH;
     if (weight > MOST_WEIGHT) {
       for (int age = 0; age < AGES; age++) {
         reused[age] /= weight;
+        returned[age] /= weight;
       }
       used /= weight;
       weight = 1;
     }
-    used += weight * tokens;
   }
 
-  private void reused(int tokens, int age) {
+  /**
+   * Counts tokens that are used again, but not those that several requests of one moment use, or
+   * one request twice.
+   *
+   * @return how many do not count
+   */
+  private int reused(int tokens, int age) {
+    if (age <= 0) {
+      return tokens;
+    }
     reused[ageClass(age)] += weight * tokens;
+    return 0;
   }
 
   /** From one mark's depth to the next. */

@@ -56,7 +56,7 @@ public final class WarmPolicy implements RankingPolicy {
   /** Who lacks no more of a prompt is served at once. */
   private static final double SMALL_SHARE = 0.1;
 
-  /** Of the time from one use of a context to the next, which contains the wait for both. */
+  /** Of the time from one turn to the next, which contains the wait for both. */
   private static final double LONG_WAIT = 0.125;
 
   /* So much more is nearly as low: docs/decisions/routers-take-places.md. */
@@ -79,8 +79,8 @@ public final class WarmPolicy implements RankingPolicy {
    * @param memoryWeight what a millisecond is worth that others need to compute again what is
    *     evicted
    * @param streamWeight what a millisecond is worth by which a stream is held up
-   * @param holdAbove share of what a request would evict that others would need again, from which
-   *     it waits while the fleet is overloaded; never above 1
+   * @param holdAbove how many tokens that are used again a request may evict for each that it
+   *     stores; it waits above that while the fleet is overloaded; nothing waits for 1 or more
    */
   public record Weights(
       double missWeight,
@@ -148,14 +148,15 @@ public final class WarmPolicy implements RankingPolicy {
   }
 
   @Override
-  public boolean holds(RoutingRequest request, Candidates candidates, int winner, int held) {
+  public boolean holds(RoutingRequest request, Candidates candidates, int winner, long heldTokens) {
     int whole = request.knownTokens();
     int missed = candidates.uncachedTokens(request, winner);
     if (missed <= SMALL_SHARE * whole || candidates.requests(winner) == 0) {
       return false;
     }
-    double ofHeld = candidates.cost(winner).millis(whole, whole) * held / candidates.count();
-    return candidates.prefillBacklogMillis(winner) + ofHeld >= LONG_WAIT * ages.medianReuseMillis()
+    double perToken = candidates.cost(winner).millis(whole, whole) / whole;
+    double ofHeld = perToken * heldTokens / candidates.count();
+    return candidates.prefillBacklogMillis(winner) + ofHeld >= LONG_WAIT * ages.medianReturnMillis()
         && ages.lostTokens(request, candidates, winner) > weights.holdAbove() * missed;
   }
 

@@ -84,7 +84,7 @@ class CacheAgesTest {
     // r0 would evict a chat that comes back every 40 s, r1 has room
     assertThat(lost(9)[0]).isBetween(340.0, 400.0);
     assertThat(lost(9)[1]).isZero();
-    assertThat(ages.medianReuseMillis()).isCloseTo(40_000, within(8_000.0));
+    assertThat(ages.medianReturnMillis()).isCloseTo(40_000, within(8_000.0));
   }
 
   @Test
@@ -117,13 +117,13 @@ class CacheAgesTest {
   @Test
   void waitingForItsTurnMakesNothingOlder() {
     turns(50, 0);
-    double median = ages.medianReuseMillis();
+    double median = ages.medianReturnMillis();
     for (int turn = 0; turn < 400; turn++) {
       seconds += 10;
       double came = seconds - 10 * 39; // it comes 10 s after its last use, and waits ever since
       ages.use(request(turn % 40, came), candidates(turn % 40, CAPACITY), 0);
     }
-    assertThat(ages.medianReuseMillis()).isLessThan(median);
+    assertThat(ages.medianReturnMillis()).isLessThan(median);
   }
 
   @Test
@@ -157,5 +157,68 @@ class CacheAgesTest {
     Candidates full = candidates(9, CAPACITY);
     double all = ages.lostTokens(request(9, seconds), full, 0);
     assertThat(all).isBetween(300.0, 400.0);
+  }
+
+  /** What lay behind the last mark stayed there for ever, and each turn added as much. */
+  @Test
+  void chatsThatGrowAreCountedOnce() {
+    int capacity = 10 * 16 * 100 + 700;
+    for (int blocks = 1; blocks <= 100; blocks++) {
+      for (int chat = 0; chat < 10; chat++) {
+        seconds++;
+        RoutingRequest turn = at(Fleets.prompt(0, blocks, 1, chat));
+        ages.use(turn, one(16 * (blocks - 1), capacity), 0);
+      }
+    }
+    seconds++;
+    assertThat(ages.lostTokens(at(Fleets.prompt(0, 40, 1, 99)), one(0, capacity), 0)).isZero();
+    assertThat(ages.lostTokens(at(Fleets.prompt(0, 60, 1, 99)), one(0, capacity), 0)).isPositive();
+  }
+
+  /** A restart leaves nothing: the first turns after it find nothing, and are not added twice. */
+  @Test
+  void whatARestartLostIsNotKept() {
+    turns(50, 0);
+    holders.clear();
+    turns(1, 0);
+    seconds += 10;
+    for (int chat = 0; chat < 4; chat++) {
+      assertThat(lost(chat)[0]).isZero();
+    }
+  }
+
+  /** As for the two engines of a pair, which are chosen at the same time. */
+  @Test
+  void aRequestThatIsGivenToTwoEnginesReturnsOnce() {
+    turns(50, 0);
+    double median = ages.medianReturnMillis();
+    for (int turn = 0; turn < 200; turn++) {
+      seconds += 10;
+      use(turn % 4, 0);
+      use(turn % 4, 1);
+    }
+    assertThat(ages.medianReturnMillis()).isEqualTo(median);
+  }
+
+  @Test
+  void slowerMemoryKeepsWhatIsEvicted() {
+    turns(50, 0);
+    seconds += 10;
+    Candidates candidates = candidates(9, CAPACITY).keepingEvicted(true); // r1
+    assertThat(ages.lostTokens(request(9, seconds), candidates)[1]).isZero();
+    assertThat(ages.lostTokens(request(9, seconds), one(0, CAPACITY), 0)).isPositive();
+    Candidates kept = one(0, CAPACITY).keepingEvicted(true);
+    assertThat(ages.lostTokens(request(9, seconds), kept, 0)).isZero();
+  }
+
+  private RoutingRequest at(RoutingRequest prompt) {
+    return new RoutingRequest(prompt.promptTokens(), prompt.blocks(), null, 1, 0, nanos(seconds));
+  }
+
+  private static Candidates one(int credit, int capacity) {
+    return new Candidates()
+        .add("r0", 0, PrefillCost.DEFAULT, Candidates.NEVER)
+        .cached(credit, 0, 0)
+        .capacity(capacity);
   }
 }

@@ -174,8 +174,9 @@ class WarmPolicyTest {
     assertThat(crowded.holds(next, rows(0, busy), 1, 0)).isFalse(); // free memory
     assertThat(crowded.holds(next, rows(760, busy), 0, 0)).isFalse(); // goes on at once
     assertThat(crowded.holds(next, rows(0, new Load(4, 3, 1, 60, 0)), 0, 0)).isFalse();
-    assertThat(crowded.holds(next, rows(0, new Load(4, 3, 1, 60, 0)), 0, 1_000)).isTrue();
-    assertThat(crowded.holds(next, rows(0, Load.NONE), 0, 1_000)).isFalse(); // nothing runs there
+    assertThat(crowded.holds(next, rows(0, new Load(4, 3, 1, 60, 0)), 0, 1_000_000)).isTrue();
+    assertThat(crowded.holds(next, rows(0, Load.NONE), 0, 1_000_000))
+        .isFalse(); // nothing runs there
     assertThat(policy.holds(next, rows(0, busy), 0, 0)).isFalse(); // nothing is known
   }
 }
