@@ -342,7 +342,7 @@ final class CacheAges {
   /** Where a mark is, or else of its places that which was used longest ago. */
   private int place(long key) {
     int bits = Integer.numberOfTrailingZeros(keys.length);
-    int first = (int) (key * 0x9e3779b97f4a7c15L >>> (Long.SIZE - bits)) & -WAYS;
+    int first = (int) ((key * 0x9e3779b97f4a7c15L) >>> (Long.SIZE - bits)) & -WAYS;
     int oldest = first;
     for (int place = first; place < first + WAYS; place++) {
       if (keys[place] == key && lastUses[place] > 0) {
