@@ -91,8 +91,8 @@ public interface KvIndex {
    * under the name that it has there, or that it has here already, once; a block that is held here
    * without a name stays so.
    *
-   * @param hashes the first {@code count} of these; those for which there is no name are moved to
-   *     the front, in their order
+   * @param hashes the first {@code count} of these; those for which there is no name, or no room,
+   *     are moved to the front, in their order
    * @return how many those are
    */
   int joined(int slot, int namer, StorageTier tier, int group, long[] hashes, int count);

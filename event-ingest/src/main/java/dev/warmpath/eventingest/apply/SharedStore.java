@@ -10,6 +10,8 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,6 +42,15 @@ public final class SharedStore {
 
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /**
+   * So many names are looked up between two ticks for what the store says itself, one for each
+   * block and reader; the rest waits. This is a few milliseconds of the writer.
+   */
+  static final int MOST_LOOKUPS = 65_536;
+
+  /** So many of them for what waits; one for each reader at least. */
+  static final int WAITING_LOOKUPS = MOST_LOOKUPS / 4;
+
   private static final int GROUP = 0;
 
   private final KvIndex index;
@@ -56,7 +67,13 @@ public final class SharedStore {
   private volatile @Nullable ChainSpace space;
   private final LongAdder named = new LongAdder();
   private final LongAdder nameless = new LongAdder();
-  private long nextLookNanos;
+  private int lookupsLeft = MOST_LOOKUPS;
+
+  /** What waited when it was last begun to look all through; from {@link #looked} on is left. */
+  private long[] round = {};
+
+  private int looked;
+  private long nextRoundNanos;
 
   /** Takes a slot in {@code index}. */
   public SharedStore(KvIndex index, StoreRules rules, LongSupplier nanoClock) {
@@ -64,7 +81,7 @@ public final class SharedStore {
     this.rules = rules;
     this.nanoClock = nanoClock;
     slot = index.addEngine(CopyCounting.PRESENCE);
-    nextLookNanos = nanoClock.getAsLong();
+    nextRoundNanos = nanoClock.getAsLong();
   }
 
   public StoreRules rules() {
@@ -110,11 +127,11 @@ public final class SharedStore {
    */
   void stored(long[] from, int first, int count) {
     long[] stored = copy(from, first, count);
-    int left = name(stored, count);
+    int asked = Math.min(count, lookupsLeft / Math.max(1, readers.size()));
+    int left = name(stored, asked);
     long now = nanoClock.getAsLong();
-    for (int i = 0; i < left; i++) {
-      waiting.put(stored[i], now);
-    }
+    await(stored, 0, left, now);
+    await(stored, asked, count, now);
     giveUp(now);
   }
 
@@ -131,16 +148,20 @@ public final class SharedStore {
       }
     }
     int left = found == 0 ? 0 : name(reader, stored, found);
-    long now = nanoClock.getAsLong();
-    for (int i = 0; i < left; i++) {
-      waiting.put(stored[i], now);
+    await(stored, 0, left, nanoClock.getAsLong());
+  }
+
+  private void await(long[] nameless, int from, int to, long now) {
+    for (int i = from; i < to; i++) {
+      waiting.remove(nameless[i]); // one that waits already becomes the youngest
+      waiting.put(nameless[i], now);
     }
   }
 
   private void giveUp(long now) {
     Iterator<Long> since = waiting.values().iterator();
     int most = waiting.size() - MOST_WAITING;
-    while (since.hasNext() && (since.next() < now - WAIT_NANOS || most > 0)) {
+    while (since.hasNext() && (now - since.next() > WAIT_NANOS || most > 0)) {
       since.remove();
       most--;
       nameless.increment();
@@ -166,21 +187,33 @@ public final class SharedStore {
     }
   }
 
-  /** Lets time pass: looks whether what waits has a name now. */
+  /** Lets time pass: looks whether what waits has a name now, some at each tick. */
   public void tick() {
     long now = nanoClock.getAsLong();
-    if (waiting.isEmpty() || now - nextLookNanos < 0) {
-      return;
+    lookupsLeft = MOST_LOOKUPS;
+    if (looked == round.length) {
+      if (waiting.isEmpty() || now - nextRoundNanos < 0) {
+        return;
+      }
+      nextRoundNanos = now + LOOK_NANOS;
+      round = waiting.keySet().stream().mapToLong(Long::longValue).toArray();
+      looked = 0;
     }
-    nextLookNanos = now + LOOK_NANOS;
-    long[] all = waiting.keySet().stream().mapToLong(Long::longValue).toArray();
-    long[] left = all.clone();
-    int still = name(left, left.length);
-    for (int i = 0, kept = 0; i < all.length; i++) {
-      if (kept < still && left[kept] == all[i]) {
+    int most = Math.max(1, WAITING_LOOKUPS / Math.max(1, readers.size()));
+    long[] asked = new long[Math.min(most, round.length - looked)];
+    int count = 0;
+    for (; looked < round.length && count < asked.length; looked++) {
+      if (waiting.containsKey(round[looked])) {
+        asked[count++] = round[looked];
+      }
+    }
+    long[] left = Arrays.copyOf(asked, count);
+    int still = name(left, count);
+    for (int i = 0, kept = 0; i < count; i++) {
+      if (kept < still && left[kept] == asked[i]) {
         kept++;
       } else {
-        waiting.remove(all[i]);
+        waiting.remove(asked[i]);
       }
     }
     giveUp(now);
@@ -196,7 +229,12 @@ public final class SharedStore {
   private int name(long[] stored, int count) {
     int left = count;
     for (int i = 0; i < readers.size() && left > 0; i++) {
-      left = name(readers.get(i), stored, left);
+      int asked = left;
+      lookupsLeft -= asked;
+      left = name(readers.get(i), stored, asked);
+      if (left < asked) {
+        Collections.swap(readers, 0, i); // what comes next is likely to be of the same one
+      }
     }
     return left;
   }

@@ -314,7 +314,8 @@ public final class RunKvIndex implements KvIndex {
     for (int from = 0; from < count; ) {
       int to = Math.min(count, from + Room.PIECE_BLOCKS);
       if (!room.has(to - from) && !room.evictFor(to - from, engine)) {
-        evictedBlocks.add(count - from);
+        System.arraycopy(hashes, from, hashes, nameless, count - from);
+        nameless += count - from;
         break;
       }
       for (; from < to; from++) {

@@ -129,6 +129,17 @@ class RunKvIndexTest {
   }
 
   @Test
+  void whatThereIsNoRoomForStaysNameless() {
+    RunKvIndex full = new RunKvIndex(new IndexLimits(4, 200_000));
+    int store = full.addEngine(CopyCounting.PRESENCE);
+    int namer = full.addEngine(CopyCounting.PRESENCE);
+    long[] hashes = {7, 8, 9};
+    assertThat(full.joined(store, namer, StorageTier.GPU, 0, hashes, 3)).isEqualTo(3);
+    assertThat(hashes).containsExactly(7, 8, 9);
+    assertThat(full.evictedBlocks()).as("who asks counts them").isZero();
+  }
+
+  @Test
   void creditsNoneOfTwoBlocksWithOneEngineHash() {
     store(0, 2);
     index.stored(

@@ -61,28 +61,32 @@ final class Reflection implements GrpcCall.Listener {
 
   @Override
   public void message(byte[] message) throws MalformedException {
-    Writer answer = new Writer().bytes(ORIGINAL_REQUEST, message);
+    int asked = 0;
+    String name = "";
     Reader fields = new Reader(message);
-    boolean isAnswered = false;
-    while (fields.next()) {
-      switch (fields.field()) {
-        case FILE_BY_NAME -> file(Files.ALL.byName.get(fields.text()), answer);
-        case FILE_OF_SYMBOL -> file(Files.ALL.bySymbol.get(fields.text()), answer);
-        case LIST_SERVICES -> {
-          Writer list = new Writer();
-          Files.ALL.services.forEach(name -> list.message(1, new Writer().text(1, name)));
-          answer.message(SERVICES, list);
-        }
-        default -> {
-          continue;
-        }
+    while (fields.next()) { // what is asked is a oneof: the last one counts
+      int field = fields.field();
+      if (field >= FILE_BY_NAME && field <= LIST_SERVICES) {
+        asked = field;
+        boolean isNamed = field == FILE_BY_NAME || field == FILE_OF_SYMBOL;
+        name = isNamed ? fields.text() : "";
       }
-      isAnswered = true;
     }
-    if (!isAnswered) {
-      answer.message(ERROR, error(UNIMPLEMENTED, "there are no extensions"));
+    Writer answer = new Writer().bytes(ORIGINAL_REQUEST, message);
+    switch (asked) {
+      case FILE_BY_NAME -> file(Files.ALL.byName.get(name), answer);
+      case FILE_OF_SYMBOL -> file(Files.ALL.bySymbol.get(name), answer);
+      case LIST_SERVICES -> {
+        Writer list = new Writer();
+        Files.ALL.services.forEach(service -> list.message(1, new Writer().text(1, service)));
+        answer.message(SERVICES, list);
+      }
+      default -> answer.message(ERROR, error(UNIMPLEMENTED, "there are no extensions"));
     }
     call.send(answer.written());
+    if (call.isFull()) {
+      call.awaitRoom();
+    }
   }
 
   private static void file(byte @Nullable [] file, Writer answer) {
@@ -114,6 +118,11 @@ final class Reflection implements GrpcCall.Listener {
     private static final int ENUM = 5;
     private static final int SERVICE = 6;
 
+    /** Of a message that is described. */
+    private static final int INNER_MESSAGE = 3;
+
+    private static final int INNER_ENUM = 4;
+
     final Map<String, byte[]> byName = new HashMap<>();
     final Map<String, byte[]> bySymbol = new HashMap<>();
     final List<String> services = new ArrayList<>();
@@ -138,7 +147,8 @@ final class Reflection implements GrpcCall.Listener {
         switch (fields.field()) {
           case 1 -> byName.put(fields.text(), file);
           case PACKAGE -> prefix = fields.text() + ".";
-          case MESSAGE, ENUM -> bySymbol.put(prefix + name(fields.message()), file);
+          case MESSAGE -> addMessage(prefix, fields.message(), fields.message(), file);
+          case ENUM -> bySymbol.put(prefix + name(fields.message()), file);
           case SERVICE -> {
             String service = prefix + name(fields.message());
             services.add(service);
@@ -150,6 +160,20 @@ final class Reflection implements GrpcCall.Listener {
               }
             }
           }
+          default -> {}
+        }
+      }
+    }
+
+    /** With those inside. */
+    private void addMessage(String prefix, Reader named, Reader fields, byte[] file)
+        throws MalformedException {
+      String message = prefix + name(named);
+      bySymbol.put(message, file);
+      while (fields.next()) {
+        switch (fields.field()) {
+          case INNER_MESSAGE -> addMessage(message + ".", fields.message(), fields.message(), file);
+          case INNER_ENUM -> bySymbol.put(message + "." + name(fields.message()), file);
           default -> {}
         }
       }

@@ -1180,6 +1180,54 @@ class PickerTest {
     Rig.until(() -> "0".equals(asked.status));
   }
 
+  /** The question is a oneof: were each of its fields answered, 4 kB would get megabytes. */
+  @Test
+  void oneQuestionGetsOneDescription() throws Exception {
+    start(1);
+    Gateway.Stream asked =
+        gateway.open("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
+    Wire.Writer often = new Wire.Writer();
+    for (int i = 0; i < 80; i++) {
+      often.text(4, ExtProc.SERVICE);
+    }
+    assertThat(described(asked, often.text(4, "grpc.health.v1.Health")))
+        .containsExactly("grpc/health/v1/health.proto");
+    assertThat(described(asked, often.number(6, 1))).as("of extensions").isEmpty();
+    Map<String, String> files =
+        Map.of(
+            "grpc.health.v1.HealthCheckResponse.ServingStatus",
+            "grpc/health/v1/health.proto",
+            "envoy.service.ext_proc.v3.CommonResponse.ResponseStatus",
+            "envoy/service/ext_proc/v3/external_processor.proto",
+            "google.protobuf.Struct.FieldsEntry",
+            "google/protobuf/struct.proto",
+            ExtProc.SERVICE + ".Process",
+            "envoy/service/ext_proc/v3/external_processor.proto");
+    for (Map.Entry<String, String> file : files.entrySet()) {
+      assertThat(described(asked, new Wire.Writer().text(4, file.getKey())))
+          .containsExactly(file.getValue());
+    }
+    asked.end();
+    Rig.until(() -> "0".equals(asked.status));
+  }
+
+  private static List<String> described(Gateway.Stream asked, Wire.Writer question)
+      throws Exception {
+    int before = asked.messages.size();
+    asked.raw(question.written());
+    Rig.until(() -> asked.messages.size() == before + 1);
+    List<String> files = new ArrayList<>();
+    Wire.Reader answer = new Wire.Reader(asked.messages.get(before));
+    while (answer.next()) {
+      if (answer.field() == 4) {
+        Wire.Reader given = answer.message();
+        assertThat(given.next()).isTrue();
+        files.add(FileDescriptorProto.parseFrom(given.bytes()).getName());
+      }
+    }
+    return files;
+  }
+
   /** {@code -Dwarmpath.write=true} writes it anew. */
   @Test
   void descriptionsAreThosePublished() throws Exception {
