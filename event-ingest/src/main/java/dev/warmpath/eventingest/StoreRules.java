@@ -1,7 +1,9 @@
 package dev.warmpath.eventingest;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.StorageTier;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,10 @@ public record StoreRules(
   private static final String RANKS = "@tp_rank:";
 
   private static final String FIRST_RANKS = "@tp_rank:0@pcp0@dcp0@pp_rank:0";
+
+  /** SGLang's first object of a page: the keys of its first rank, or of all for MLA. */
+  private static final Set<String> FIRST_OF_PAGE = Set.of("_0_k", "_0_0_k", "__k");
+
   private static final String GROUPS = "@group:";
   private static final String FIRST_GROUP = "@group:0";
 
@@ -55,6 +61,12 @@ public record StoreRules(
 
   /** Whether such an object shows that the block is there. */
   public boolean showsBlock(@Nullable String owner) {
-    return owner == null || !owner.contains(RANKS) || owner.contains(FIRST_RANKS);
+    if (owner == null) {
+      return true;
+    }
+    int page = owner.indexOf(EventRow.PAGE);
+    return page < 0
+        ? !owner.contains(RANKS) || owner.contains(FIRST_RANKS)
+        : FIRST_OF_PAGE.contains(owner.substring(page + EventRow.PAGE.length()));
   }
 }

@@ -78,7 +78,12 @@ public final class EventStreams implements EngineEvents {
     this.onlyModel = onlyModel;
     for (StoreConfig store : stores) {
       StoreRules rules = store.rules();
-      this.stores.put(store.name(), new Store(rules, () -> storeView(rules)));
+      this.stores.put(
+          store.name(),
+          new Store(
+              rules,
+              () -> storeView(rules),
+              () -> ingest.count(rules.id(), StreamCounter.BLOCKS_REMOVED)));
       if (store.events() != null) {
         ingest.add(source(store, onlyModel));
       }

@@ -437,9 +437,9 @@ public final class EventApplier {
     if (!source.isStore() && rules.publishes()) {
       counters.add(StreamCounter.REMOTE_BLOCKS, event.hashCount());
     } else if (!source.isStore()) {
-      shared.stored(this, batch.hashes(), event.hashFrom(), event.hashCount());
+      shared.stored(this, batch.hashes(), event);
     } else if (rules.isOurs(event.owner()) && rules.showsBlock(event.owner())) {
-      shared.stored(batch.hashes(), event.hashFrom(), event.hashCount());
+      shared.stored(batch.hashes(), event);
       suspended(anySuspended ? suspendedBlocks() : 0);
     }
   }

@@ -1,12 +1,14 @@
 package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.StoreRules;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.util.ArrayList;
@@ -19,8 +21,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The entry in the index of a store that several engines read: which blocks it holds, under the
@@ -53,6 +58,14 @@ public final class SharedStore {
 
   private static final int GROUP = 0;
 
+  /** What LMCache says of a chunk that begins in the middle of a prompt. */
+  private static final long NO_PARENT = 0;
+
+  /** So many blocks without names, and few with, are worth a line in the log. */
+  static final int WARN_NAMELESS = 1_000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
+
   private final KvIndex index;
   private final StoreRules rules;
   private final LongSupplier nanoClock;
@@ -63,6 +76,12 @@ public final class SharedStore {
   private final Map<Long, Long> waiting = new LinkedHashMap<>();
 
   private final RemovedBlocks removed = new RemovedBlocks();
+  private final StoredBlocks chunks = new StoredBlocks();
+
+  /** How many of its readers' blocks each of its hashes covers. */
+  private int chunkBlocks = 1;
+
+  private boolean warned;
   private long[] hashes = new long[64];
   private volatile @Nullable ChainSpace space;
   private final LongAdder named = new LongAdder();
@@ -118,17 +137,39 @@ public final class SharedStore {
   }
 
   /** It holds these blocks, as an engine says that has filled it. */
-  void stored(EventApplier reader, long[] from, int first, int count) {
-    nameless.add(name(reader, copy(from, first, count), count));
+  void stored(EventApplier reader, long[] from, EventRow event) {
+    int count = event.hashCount();
+    if (nameChunks(from, event, List.of(reader), false)) {
+      return;
+    }
+    int left = name(reader, copy(from, event.hashFrom(), count), count);
+    if (left < count || !nameChunks(from, event, List.of(reader), true)) {
+      countNameless(left);
+    }
   }
 
   /**
    * It holds these blocks, as it says itself; those without a name get one later, or are given up.
    */
+  void stored(long[] from, EventRow event) {
+    if (!nameChunks(from, event, readers, false)) {
+      BooleanSupplier byTokens = () -> nameChunks(from, event, readers, true);
+      stored(from, event.hashFrom(), event.hashCount(), byTokens);
+    }
+  }
+
+  /** The same of hashes alone. */
   void stored(long[] from, int first, int count) {
+    stored(from, first, count, () -> false);
+  }
+
+  private void stored(long[] from, int first, int count, BooleanSupplier byTokens) {
     long[] stored = copy(from, first, count);
     int asked = Math.min(count, lookupsLeft / Math.max(1, readers.size()));
     int left = name(stored, asked);
+    if (left == count && byTokens.getAsBoolean()) {
+      return;
+    }
     long now = nanoClock.getAsLong();
     await(stored, 0, left, now);
     await(stored, asked, count, now);
@@ -151,6 +192,84 @@ public final class SharedStore {
     await(stored, 0, left, nanoClock.getAsLong());
   }
 
+  /**
+   * Names blocks of a store that has hashes and block sizes of its own (LMCache's chunks) by their
+   * tokens, in pieces as large as the readers' blocks. Tokens alone do not show an adapter, a salt
+   * or an image, so what is as large as these blocks is named so only if no reader knows its hash.
+   * What begins in the middle of a prompt, behind nobody knows what, gets no name.
+   *
+   * @param single whether they are as large as the readers' blocks
+   * @return whether these are such blocks
+   */
+  private boolean nameChunks(
+      long[] from, EventRow event, List<EventApplier> tellers, boolean single) {
+    EventApplier teller = null;
+    for (int i = 0; i < tellers.size() && teller == null; i++) {
+      teller = knowsTokens(tellers.get(i)) ? tellers.get(i) : null;
+    }
+    ChainSpace known = teller == null ? null : teller.space();
+    int pieces = known == null ? 0 : event.blocksAHash(known.blockSizeTokens());
+    if (teller == null
+        || known == null
+        || pieces == 0
+        || (pieces == 1) != single
+        || !agrees(known, teller)) {
+      return false;
+    }
+    if (!event.atRoot() && event.parent() == NO_PARENT) {
+      countNameless(event.hashCount());
+      return true;
+    }
+    chunkBlocks = Math.max(chunkBlocks, pieces);
+    if (event.atRoot()) {
+      chunks.atRoot(StorageTier.GPU, GROUP, known.rootKey());
+    } else {
+      chunks.behind(StorageTier.GPU, GROUP, event.parent());
+    }
+    chunks.ifAbsent();
+    int blockTokens = known.blockSizeTokens();
+    for (int i = 0; i < event.hashCount() * pieces; i++) {
+      long hash = from[event.hashFrom() + i / pieces];
+      chunks.add(pieceHash(hash, i % pieces, pieces), event.plainHash(i, blockTokens));
+    }
+    long orphans = index.stats(slot).orphanBlocks();
+    index.stored(slot, chunks);
+    chunks.trim();
+    boolean waits = index.stats(slot).orphanBlocks() > orphans;
+    named.add(waits ? 0 : event.hashCount());
+    countNameless(waits ? event.hashCount() : 0);
+    return true;
+  }
+
+  private static boolean knowsTokens(EventApplier reader) {
+    ChainSpace known = reader.space();
+    return known != null && known.lookaheadTokens() == 0 && reader.isOfOneGroup();
+  }
+
+  /** A name for each of the blocks that a store's hash covers; the last one has its own. */
+  private static long pieceHash(long hash, int piece, int pieces) {
+    if (piece == pieces - 1) {
+      return hash;
+    }
+    long mixed = (hash + piece + 1) * 0x9e37_79b9_7f4a_7c15L;
+    mixed = (mixed ^ (mixed >>> 32)) * 0xd6e8_feb8_6659_fd93L;
+    return mixed ^ (mixed >>> 32);
+  }
+
+  private void countNameless(int blocks) {
+    nameless.add(blocks);
+    if (!warned && nameless.sum() >= WARN_NAMELESS && named.sum() < nameless.sum() / 10) {
+      warned = true;
+      LOG.warn(
+          "store={} {} blocks were announced of which no reader tells the name, so they are not"
+              + " credited; {} have one: do its readers publish events, with the same hash seed,"
+              + " algorithm and block size as what fills it?",
+          rules.name(),
+          nameless.sum(),
+          named.sum());
+    }
+  }
+
   private void await(long[] nameless, int from, int to, long now) {
     for (int i = from; i < to; i++) {
       waiting.remove(nameless[i]); // one that waits already becomes the youngest
@@ -164,7 +283,7 @@ public final class SharedStore {
     while (since.hasNext() && (now - since.next() > WAIT_NANOS || most > 0)) {
       since.remove();
       most--;
-      nameless.increment();
+      countNameless(1);
     }
   }
 
@@ -173,7 +292,9 @@ public final class SharedStore {
     removed.from(StorageTier.GPU, GROUP);
     for (int i = first; i < first + count; i++) {
       waiting.remove(from[i]);
-      removed.add(from[i]);
+      for (int piece = 0; piece < chunkBlocks; piece++) {
+        removed.add(pieceHash(from[i], piece, chunkBlocks));
+      }
     }
     index.removed(slot, removed);
     removed.trim();

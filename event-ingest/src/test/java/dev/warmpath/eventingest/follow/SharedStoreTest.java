@@ -152,9 +152,112 @@ final class SharedStoreTest {
     publish(events, engine.serve(A).serve(B));
     master.send(1, stored("org/n@tp_rank:0@pcp0@dcp0@pp_rank:0@group:0", A, 0, 1));
     master.send(2, stored("org/m@tp_rank:0@pcp0@dcp0@pp_rank:0@group:1", A, 0, 1));
-    master.send(3, stored(KEYS, B, 0));
+    master.send(3, stored("fp8@" + KEYS, A, 0, 1)); // another deployment of the same model
+    master.send(4, stored(KEYS, B, 0));
     Await.until("its own is stored", () -> stored(rules, B) == 4);
     assertThat(stored(rules, A)).isZero();
+  }
+
+  /** LMCache's chunks have hashes of its own, and the tokens of the next one's first beside. */
+  @Test
+  void chunksAreNamedByTheirTokens() {
+    StoreRules rules = new StoreRules("pool", null, false, "");
+    follow("a", events, rules);
+    follow("b", otherEvents, rules);
+    publish(events, engine.serve(A));
+    events.publish(WireBatch.of(chunk(71, "nil", A, 0, 9), chunk(72, 71, A, 8, 9)));
+    Await.until("both chunks are named", () -> stored(rules, A) == 16);
+    assertThat(ingest.named(rules)).containsExactly(2, 0);
+
+    events.publish(WireBatch.of(List.of("BlockRemoved", List.of(72), "cpu")));
+    Await.until("the second one is gone", () -> stored(rules, A) == 8);
+    publish(otherEvents, other.serve(B));
+    otherEvents.publish(WireBatch.of(chunk(72, 71, A, 8, 8), chunk(81, "nil", B, 0, 8)));
+    Await.until("another one tells of it", () -> stored(rules, B) == 8);
+    assertThat(stored(rules, A)).isEqualTo(16);
+    assertThat(index.stats(slot("a")).heldBlocks()).as("none of them as its own").isEqualTo(4);
+  }
+
+  @Test
+  void chunksThatTheStorePublishesItselfAreNamedByTheirTokens() {
+    StoreRules rules = followAll();
+    publish(events, engine.serve(A));
+    Await.until("a reader's blocks are known", () -> held("a", A) == 16);
+    master.send(0, WireBatch.of(chunk(71, "nil", A, 0, 8), chunk(72, 71, A, 8, 8)));
+    Await.until("both chunks are named", () -> stored(rules, A) == 16);
+    master.send(1, WireBatch.of(List.of("BlockRemoved", List.of(72), "cpu")));
+    Await.until("the second one is gone", () -> stored(rules, A) == 8);
+    assertThat(ingest.view(rules).trust()).isEqualTo(Trust.EXACT);
+  }
+
+  /** In its process LMCache calls 0 the parent of what it stores behind what it holds already. */
+  @Test
+  void chunksBehindNobodyKnowsWhatAreNameless() {
+    StoreRules rules = new StoreRules("pool", null, false, "");
+    follow("a", events, rules);
+    publish(events, engine.serve(A));
+    events.publish(
+        WireBatch.of(
+            chunk(72, 0, A, 8, 8),
+            chunk(73, 99, A, 8, 8),
+            List.of("BlockStored", List.of(74), "nil", ids(A, 0, 3), 8, "nil", "cpu")));
+    Await.until("they are counted", () -> ingest.named(rules)[1] == 3);
+    assertThat(ingest.named(rules)[0]).isZero();
+    assertThat(stored(rules, A)).isZero();
+  }
+
+  /** LMCache may be given the engine's block size: then its hashes differ, and nothing else. */
+  @Test
+  void chunksAsLargeAsBlocksAreNamedByTheirTokensToo() {
+    StoreRules rules = new StoreRules("pool", null, false, "");
+    follow("a", events, rules);
+    publish(events, engine.serve(A));
+    events.publish(WireBatch.of(chunk(71, "nil", A, 0, 4, 4), chunk(72, 71, A, 4, 4, 4)));
+    Await.until("both are named", () -> stored(rules, A) == 8);
+  }
+
+  /** SGLang's pages: a key and a value for each rank; its hash is the digest's first digits. */
+  @Test
+  void pagesOfHiCacheAreNamedByTheEngines() {
+    StoreRules rules = new StoreRules("pool", null, true, "org-m_");
+    follow("a", events, rules);
+    followMaster(rules);
+    publish(events, engine.serve(A).serve(B));
+    master.send(1, page("stored", "org-m_", A, 0, "_1_k"));
+    master.send(2, page("stored", "org-n_", B, 0, "_0_k"));
+    master.send(3, page("stored", "org-m_", B, 0, "_0_v"));
+    master.send(4, page("stored", "org-m_", A, 0, "_0_k"));
+    master.send(5, page("stored", "org-m_", A, 1, "__k"));
+    Await.until("the first rank's keys show them", () -> stored(rules, A) == 8);
+    assertThat(stored(rules, B)).isZero();
+    master.send(6, page("removed", "org-m_", A, 1, "_3_v"));
+    Await.until("any object's end is the page's", () -> stored(rules, A) == 4);
+  }
+
+  private static byte[] page(String type, String begin, int[] prompt, int block, String suffix) {
+    String legacyType = type.equals("stored") ? "BlockStored" : "BlockRemoved";
+    Map<String, Object> event = event(type, legacyType, "", prompt, block);
+    String digest = "%016x%048x".formatted(TestEngine.hash(prompt, block), 7);
+    event.put("object_key", begin + digest + suffix);
+    event.put("block_size", 0);
+    event.put("token_ids", "nil");
+    event.put("parent_block_hash", "nil");
+    return WireBatch.of(event);
+  }
+
+  private static List<Object> chunk(long hash, Object parent, int[] prompt, int from, int tokens) {
+    return chunk(hash, parent, prompt, from, tokens, 8);
+  }
+
+  /** As vLLM publishes what LMCache tells it. */
+  private static List<Object> chunk(
+      long hash, Object parent, int[] prompt, int from, int tokens, int size) {
+    return List.of(
+        "BlockStored", List.of(hash), parent, ids(prompt, from, tokens), size, "nil", "cpu");
+  }
+
+  private static List<Object> ids(int[] prompt, int from, int tokens) {
+    return IntStream.range(from, from + tokens).<Object>mapToObj(i -> prompt[i]).toList();
   }
 
   private StoreRules followAll() {

@@ -10,7 +10,10 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store of KV blocks that several engines write and read: how far what it holds can be counted
@@ -18,7 +21,9 @@ import java.util.function.Supplier;
  *
  * <p>One that publishes its removals holds what the index shows. Of one that does not, nobody hears
  * when it drops a block. So the router remembers when each block was last used, and learns from the
- * cached tokens of answers how often blocks of each age are still there.
+ * cached tokens of answers how often blocks of each age are still there. One that publishes is
+ * taken to publish its removals until an answer misses what it was to hold, and no removal was
+ * heard ever.
  *
  * <p>Thread-safe.
  */
@@ -71,8 +76,12 @@ public final class Store {
 
   private static final byte[] NO_AGES = {};
 
+  private static final Logger LOG = LoggerFactory.getLogger(Store.class);
+
   private final StoreRules rules;
   private final Supplier<EngineView> view;
+  private final LongSupplier removalsHeard;
+  private volatile boolean missed;
   private final AtomicLongArray times;
   private final double[] kept = new double[CLASSES];
   private final double[] asked = new double[CLASSES];
@@ -83,11 +92,13 @@ public final class Store {
 
   /**
    * @param view how it stands in the index now
+   * @param removalsHeard blocks that it has published as removed so far
    */
-  public Store(StoreRules rules, Supplier<EngineView> view) {
+  public Store(StoreRules rules, Supplier<EngineView> view, LongSupplier removalsHeard) {
     this.rules = rules;
     this.view = view;
-    times = new AtomicLongArray(rules.publishes() ? 0 : PLACES);
+    this.removalsHeard = removalsHeard;
+    times = new AtomicLongArray(PLACES);
     chances = chances();
   }
 
@@ -104,6 +115,11 @@ public final class Store {
     return view.get();
   }
 
+  /** Whether nobody hears what it drops, so that it is trusted by age. */
+  public boolean dropsUnheard() {
+    return !rules.publishes() || (missed && removalsHeard.getAsLong() == 0);
+  }
+
   /**
    * What an engine gets of a prompt from it, and can be counted on to get.
    *
@@ -112,10 +128,11 @@ public final class Store {
    * @param trust how far the index is believed
    */
   public Read read(BlockChain chain, int ownTokens, int heldTokens, Trust trust, long nowNanos) {
-    boolean isSure = rules.publishes() && trust == Trust.EXACT;
+    boolean dropsUnheard = dropsUnheard();
+    boolean isSure = !dropsUnheard && trust == Trust.EXACT;
     int blockTokens = chain.space().blockSizeTokens();
     double weight = trust == Trust.EXACT ? 1 : SUSPECT_WEIGHT;
-    if (rules.publishes()) {
+    if (!dropsUnheard) {
       int more = (int) (weight * (heldTokens - ownTokens)) / blockTokens * blockTokens;
       return new Read(this, ownTokens, heldTokens, ownTokens + more, isSure, NO_AGES);
     }
@@ -144,9 +161,6 @@ public final class Store {
 
   /** A reader has answered: its prompt's blocks were used, and are there now. */
   public void used(BlockChain chain, long nowNanos) {
-    if (rules.publishes()) {
-      return;
-    }
     for (int begin = 0; begin < chain.blocks(); ) {
       begin = pieceEnd(begin, chain.blocks());
       long key = chain.blockKey(begin - 1);
@@ -164,6 +178,13 @@ public final class Store {
     credited.add(read.creditTokens - read.ownTokens);
     int came = Math.max(read.ownTokens, Math.min(read.heldTokens, cachedTokens));
     served.add(came - read.ownTokens);
+    if (rules.publishes() && !missed && came < read.heldTokens && removalsHeard.getAsLong() == 0) {
+      missed = true;
+      LOG.warn(
+          "store={} does not hold all that it has published, and has published no removal ever: it"
+              + " is trusted by age until it does",
+          name());
+    }
     if (cachedTokens >= read.ownTokens && read.ages.length > 0) {
       learn(read, came, chain.space().blockSizeTokens());
     }
@@ -217,7 +238,7 @@ public final class Store {
 
   /** The chance that a block is there still which was used so long ago. */
   public double chance(long agoNanos) {
-    return rules.publishes() ? 1 : chances[ageClass(TimeUnit.NANOSECONDS.toSeconds(agoNanos))];
+    return !dropsUnheard() ? 1 : chances[ageClass(TimeUnit.NANOSECONDS.toSeconds(agoNanos))];
   }
 
   private int age(long key, long nowNanos) {

@@ -8,6 +8,7 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,12 @@ final class StoreTest {
   private int prompts;
 
   private static Store store(boolean publishes) {
-    return new Store(new StoreRules("pool", null, publishes, ""), () -> EngineView.UNSEEN);
+    return store(publishes, 1);
+  }
+
+  private static Store store(boolean publishes, int removals) {
+    StoreRules rules = new StoreRules("pool", null, publishes, "");
+    return new Store(rules, () -> EngineView.UNSEEN, () -> removals);
   }
 
   private static BlockChain prompt(int number) {
@@ -90,6 +96,26 @@ final class StoreTest {
     Store.Read read = store.read(prompt(1), 40, TOKENS, Trust.EXACT, MINUTE);
     assertThat(read.creditTokens()).isBetween(41, 40 + TOKENS / 4);
     assertThat(read.isSure()).isFalse();
+  }
+
+  /** As one that writes files does, which somebody else deletes. */
+  @Test
+  void oneThatNeverPublishesARemovalIsTrustedByAgeFromItsFirstMissOn() {
+    Store published = store(true, 0);
+    Store removing = store(true, 1);
+    for (Store each : List.of(published, removing)) {
+      for (int i = 0; i < 5; i++) {
+        BlockChain chain = prompt(i);
+        Store.Read read = each.read(chain, 0, TOKENS, Trust.EXACT, MINUTE);
+        assertThat(read.creditTokens() == TOKENS).isEqualTo(!each.dropsUnheard());
+        each.answered(chain, read, 0);
+      }
+    }
+    assertThat(published.dropsUnheard()).isTrue();
+    Store.Read read = published.read(prompt(9), 0, TOKENS, Trust.EXACT, MINUTE);
+    assertThat(read.creditTokens()).isLessThan(TOKENS / 8);
+    assertThat(read.isSure()).isFalse();
+    assertThat(removing.dropsUnheard()).isFalse();
   }
 
   @Test

@@ -23,6 +23,15 @@ public final class LiveStore implements AutoCloseable {
 
   /** Room for so many blocks. */
   public LiveStore(int blocks) {
+    this(blocks, true);
+  }
+
+  /**
+   * Room for so many blocks.
+   *
+   * @param publishesRemovals whether its master says what it drops
+   */
+  public LiveStore(int blocks, boolean publishesRemovals) {
     this.blocks = new BlockStore(blocks, BlockStore.Listener.NONE);
     this.blocks.listener(
         new BlockStore.Listener() {
@@ -35,7 +44,10 @@ public final class LiveStore implements AutoCloseable {
 
           @Override
           public void removed(long blockName) {
-            publisher.publish("BlockRemoved", Objects.requireNonNull(hashes.remove(blockName)));
+            BlockHash hash = Objects.requireNonNull(hashes.remove(blockName));
+            if (publishesRemovals) {
+              publisher.publish("BlockRemoved", hash);
+            }
           }
         });
   }

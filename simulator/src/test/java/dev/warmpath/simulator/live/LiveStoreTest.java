@@ -53,7 +53,11 @@ final class LiveStoreTest {
   }
 
   private void start(int storeBlocks, boolean publishes) throws Exception {
-    store = new LiveStore(storeBlocks);
+    start(new LiveStore(storeBlocks), publishes);
+  }
+
+  private void start(LiveStore shared, boolean publishes) throws Exception {
+    store = shared;
     open.add(0, store);
     ModelTokenizer tokenizer = ModelTokenizer.embedded();
     open.add(0, tokenizer);
@@ -66,10 +70,10 @@ final class LiveStoreTest {
             16,
             2_000,
             new StepCost(1, 0.5, 0, 0));
-    Map<String, Object> shared = new LinkedHashMap<>();
-    shared.put("name", "pool");
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("name", "pool");
     if (publishes) {
-      shared.put("events", store.eventsEndpoint());
+      entry.put("events", store.eventsEndpoint());
     }
     ConfigTree tree =
         ConfigTree.empty()
@@ -77,7 +81,7 @@ final class LiveStoreTest {
             .set("admin.port", 0, "test")
             .set("policy.name", "round-robin", "test")
             .set("tokenizing.deadline-ms", 60_000, "test")
-            .put("stores", shared, "test")
+            .put("stores", entry, "test")
             .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
     for (int i = 0; i < 2; i++) {
       LiveEngine live = launcher.start(LiveEngineOptions.of("sim", config).pace(10, 32));
@@ -193,6 +197,26 @@ final class LiveStoreTest {
     assertThat(predictions()).containsEntry("over", 0.0).containsEntry("under", 0.0);
   }
 
+  /** One that shares it resets it, say. */
+  @Test
+  void whatItDropsQuietlyIsMissedOnce() throws Exception {
+    start(4_000, true);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    store.shrink(450);
+    untilStoreHolds(450);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    store.loseQuietly();
+    round();
+    double over = predictions().get("over");
+    until(() -> store.blocks().size() == PROMPTS * BLOCKS);
+    untilStoreHolds(PROMPTS * BLOCKS);
+    assertThat(round()).containsOnly(CACHED);
+    assertThat(over).isBetween(1.0, 1.0 * PROMPTS);
+    assertThat(predictions()).containsEntry("over", over);
+  }
+
   @Test
   void anotherMasterHoldsNothing() throws Exception {
     start(4_000, true);
@@ -205,6 +229,23 @@ final class LiveStoreTest {
     untilStoreHolds(PROMPTS * BLOCKS);
     assertThat(round()).containsOnly(CACHED);
     assertThat(predictions()).containsEntry("exact", 3.0 * PROMPTS);
+  }
+
+  /** Its files are deleted by somebody else, say. */
+  @Test
+  void oneThatNeverPublishesARemovalIsTrustedByAge() throws Exception {
+    start(new LiveStore(3 * BLOCKS, false), true);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    for (int i = 0; i < 4; i++) {
+      assertThat(round()).containsOnly(0);
+    }
+    double held = tokens("held");
+    double credited = tokens("credited");
+    round();
+    assertThat(tokens("held") - held).isGreaterThanOrEqualTo(7.0 * CACHED);
+    assertThat(tokens("credited") - credited).isLessThan(0.2 * (tokens("held") - held));
+    assertThat(predictions().get("over")).isLessThanOrEqualTo(3);
   }
 
   /** Its readers tell what it holds; that much is there, so it is counted on. */

@@ -100,6 +100,9 @@ final class EventReader {
   /** Of 8 bytes. */
   private static final int HASH_DIGITS = 16;
 
+  /** Of SHA-256. */
+  private static final int DIGEST_DIGITS = 64;
+
   private final WireCursor cursor;
   private final EventColumns columns;
   private final InternedPlaces repertoire = new InternedPlaces();
@@ -325,21 +328,46 @@ final class EventReader {
     row.hashCount = count;
   }
 
-  /** Mooncake's master tells of an object by its key alone: MooncakeStore's end with the digest. */
+  /**
+   * Mooncake's master tells of an object by its key alone: vLLM's end with the digest, whose last
+   * digits are the hash; in SGLang's one underscore or more stand behind it, and its first digits
+   * are the hash.
+   */
   private void hashOfKey(EventRow row, int places) throws WireException {
     String key = cursor.text();
     int from = key.length() - HASH_DIGITS;
-    if (key.lastIndexOf('@') < from) {
-      try {
-        columns.hashesWithRoom(places)[row.hashFrom] =
-            Long.parseUnsignedLong(key, from, key.length(), 16);
-      } catch (NumberFormatException e) {
+    int page = page(key);
+    try {
+      if (page >= 0) {
+        row.owner = key.substring(0, page) + EventRow.PAGE + key.substring(page + DIGEST_DIGITS);
+        from = page;
+      } else if (key.lastIndexOf('@') < from) {
+        row.owner = key.substring(0, Math.max(0, key.lastIndexOf('@')));
+      } else {
         return; // somebody else's
       }
-      row.hashCount = 1;
-      row.owner = key.substring(0, Math.max(0, key.lastIndexOf('@')));
-      columns.takes(TEXT_BYTES + row.owner.length());
+      columns.hashesWithRoom(places)[row.hashFrom] =
+          Long.parseUnsignedLong(key, from, from + HASH_DIGITS, 16);
+    } catch (NumberFormatException e) {
+      row.owner = null;
+      return; // somebody else's
     }
+    row.hashCount = 1;
+    columns.takes(TEXT_BYTES + row.owner.length());
+  }
+
+  /** Where the digest of a page begins with an underscore behind it; negative if there is none. */
+  private static int page(String key) {
+    int from = -1;
+    for (int i = 0; i < key.length(); i++) {
+      if (key.charAt(i) == '_' && i - from > DIGEST_DIGITS) {
+        return i - DIGEST_DIGITS;
+      }
+      if (Character.digit(key.charAt(i), 16) < 0) {
+        from = i;
+      }
+    }
+    return -1;
   }
 
   /** An integer as it is, or the last 8 bytes of a digest. */

@@ -32,6 +32,9 @@ public final class EventRow {
     CLEARED
   }
 
+  /** Stands in {@link #owner} where the key of a page has its digest. */
+  public static final String PAGE = "@page:";
+
   private final EventColumns columns;
   Kind kind = Kind.CLEARED;
   int hashFrom;
@@ -123,7 +126,10 @@ public final class EventRow {
     return windowTokens;
   }
 
-  /** The key of a store's object before its hash, where that is all that tells the hash. */
+  /**
+   * The key of a store's object, where that is all that tells the hash: what stands before the
+   * hash, or all with {@value #PAGE} in its place.
+   */
   public @Nullable String owner() {
     return owner;
   }
@@ -151,6 +157,30 @@ public final class EventRow {
       hashes[hashFrom + hashCount + i] =
           BlockHasher.localHash(tokens, tokenFrom + i * blockSizeTokens, length, extraKeys(i));
     }
+  }
+
+  /**
+   * Into how many blocks of so many tokens each of its hashes can be cut, whose local hashes {@link
+   * #plainHash} tells then; 0 if its tokens do not show that. LMCache adds the first token of the
+   * next chunk to those of each.
+   */
+  public int blocksAHash(int blockTokens) {
+    boolean isWhole =
+        (long) hashCount * blockSizeTokens == tokenCount
+            || (hashCount == 1 && blockSizeTokens + 1 == tokenCount);
+    return isWhole
+            && tokenCount > 0
+            && lookaheadTokens == 0
+            && tokenNaming == Naming.DENSE
+            && blockSizeTokens % blockTokens == 0
+        ? blockSizeTokens / blockTokens
+        : 0;
+  }
+
+  /** The local hash of a block of so many tokens without extra keys, counted from its first. */
+  public long plainHash(int block, int blockTokens) {
+    int from = tokenFrom + block * blockTokens;
+    return BlockHasher.localHash(columns.tokens(), from, blockTokens, List.of());
   }
 
   /** A copy of a store's tokens: of all its blocks in order, then the last one's lookahead. */

@@ -256,9 +256,8 @@ public final class Assignment implements DispatchResult {
         int shown = read != null && read.isSure() ? read.heldTokens() : Prediction.NONE;
         events.reused(store, reuse(chain, isRead ? cachedTokens : 0, shown));
       }
-    } else {
-      store.used(chain, dispatcher.nanos());
     }
+    store.used(chain, dispatcher.nanos());
   }
 
   private ReportedReuse reuse(BlockChain chain, int cachedTokens, int predictedTokens) {
