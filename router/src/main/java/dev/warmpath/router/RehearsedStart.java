@@ -42,6 +42,9 @@ public final class RehearsedStart {
     RouterProcess router = RouterProcess.startUnready(config, environment);
     listening.accept(router);
     join(warming);
+    if (config.warmUp().seconds() > 0) {
+      System.gc(); // else the heap would stay as large as the warm-up made it
+    }
     router.ready();
     return router;
   }

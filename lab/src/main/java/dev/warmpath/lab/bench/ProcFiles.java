@@ -13,7 +13,8 @@ import java.util.TreeSet;
 import java.util.stream.LongStream;
 
 /**
- * Reads what Linux shows in {@code /proc}: CPU times, and the processes that listen on a port.
+ * Reads what Linux shows in {@code /proc}: CPU times, memory and threads, and the processes that
+ * listen on a port.
  *
  * <p>Thread-safe.
  *
@@ -53,6 +54,41 @@ public record ProcFiles(Path root) {
     return sum;
   }
 
+  /**
+   * What some processes occupy.
+   *
+   * @param residentBytes memory in RAM, shared pages counted for each process
+   * @param threads kernel threads
+   */
+  public record Footprint(long residentBytes, int threads) {
+
+    /** Resident memory in MiB. */
+    public double residentMib() {
+      return residentBytes / (double) (1 << 20);
+    }
+  }
+
+  /**
+   * Memory and threads of these processes now.
+   *
+   * @throws IOException if one of them has ended
+   */
+  public Footprint footprint(Set<Long> pids) throws IOException {
+    long bytes = 0;
+    int threads = 0;
+    for (long pid : pids) {
+      for (String line : processText(pid, "status").lines().toList()) {
+        String[] fields = line.split("\\s+", -1);
+        switch (fields[0]) {
+          case "VmRSS:" -> bytes += Long.parseLong(fields[1]) << 10;
+          case "Threads:" -> threads += Integer.parseInt(fields[1]);
+          default -> {}
+        }
+      }
+    }
+    return new Footprint(bytes, threads);
+  }
+
   /** The processes that listen on a TCP port, on whatever address; empty if none can be seen. */
   public Set<Long> listeners(int port) throws IOException {
     Set<String> sockets = new TreeSet<>();
@@ -87,16 +123,22 @@ public record ProcFiles(Path root) {
   }
 
   private CpuTime cpuTime(long pid) throws IOException {
-    Path process = root.resolve(Long.toString(pid));
-    String stat;
+    String stat = processText(pid, "stat");
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+    long ticks = Long.parseLong(fields[USER_TICKS]) + Long.parseLong(fields[SYSTEM_TICKS]);
+    return new CpuTime(ticks * CpuTime.NANOS_PER_TICK, threadNanos(process(pid)));
+  }
+
+  private Path process(long pid) {
+    return root.resolve(Long.toString(pid));
+  }
+
+  private String processText(long pid, String file) throws IOException {
     try {
-      stat = text(process.resolve("stat"));
+      return text(process(pid).resolve(file));
     } catch (IOException e) {
       throw new IOException("process " + pid + " has ended", e);
     }
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-    long ticks = Long.parseLong(fields[USER_TICKS]) + Long.parseLong(fields[SYSTEM_TICKS]);
-    return new CpuTime(ticks * CpuTime.NANOS_PER_TICK, threadNanos(process));
   }
 
   private static long threadNanos(Path process) {

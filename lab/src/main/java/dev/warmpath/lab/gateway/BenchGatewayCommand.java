@@ -117,11 +117,11 @@ public final class BenchGatewayCommand implements WarmpathCommand {
    */
   static final class PlanFlags {
 
-    private static final String NO_CELLS = "none";
+    private static final String NONE = "none";
     private static final GatewayPlan USUAL =
-        new GatewayPlan(GatewayCell.all(), 3, 20, 3, 15, 10, 20);
+        new GatewayPlan(GatewayCell.all(), 3, 20, 3, 15, List.of(0, 60, 180, 600), 10, 20);
     private static final GatewayPlan SHORT =
-        new GatewayPlan(GatewayCell.all().subList(0, 3), 1, 0.5, 0.5, 1, 1, 1);
+        new GatewayPlan(GatewayCell.all().subList(0, 3), 1, 0.5, 0.5, 1, List.of(0, 1), 0, 1);
 
     @Option(
         names = "--cells",
@@ -154,6 +154,16 @@ public final class BenchGatewayCommand implements WarmpathCommand {
     private @Nullable Double warmUp;
 
     @Option(
+        names = "--states",
+        split = ",",
+        paramLabel = "SECONDS",
+        description = {
+          "Seconds of load (of the first cell) after which a router that has just started is",
+          "measured for ten seconds (0,60,180,600), and the peers; or none."
+        })
+    private List<String> states = new ArrayList<>();
+
+    @Option(
         names = "--cold",
         paramLabel = "SECONDS",
         description = "Load on a router that has just started (10); 0: none.")
@@ -179,10 +189,21 @@ public final class BenchGatewayCommand implements WarmpathCommand {
             or(warmUp, usual.warmUp()),
             or(leadIn, usual.leadIn()),
             or(measured, usual.measured()),
+            states.isEmpty() ? usual.states() : states(),
             or(cold, usual.cold()),
             or(idle, usual.idle()));
       } catch (IllegalArgumentException e) {
         throw CommandException.usage(String.valueOf(e.getMessage()));
+      }
+    }
+
+    private List<Integer> states() {
+      try {
+        return states.equals(List.of(NONE))
+            ? List.of()
+            : states.stream().map(Integer::valueOf).toList();
+      } catch (NumberFormatException e) {
+        throw CommandException.usage("--states " + states + " are not seconds");
       }
     }
 
@@ -195,7 +216,7 @@ public final class BenchGatewayCommand implements WarmpathCommand {
       for (Map.Entry<String, Double> rate : rates.entrySet()) {
         known.put(rate.getKey(), named(known, rate.getKey()).at(rate.getValue()));
       }
-      if (cells.equals(List.of(NO_CELLS))) {
+      if (cells.equals(List.of(NONE))) {
         return List.of();
       }
       List<String> names = cells.isEmpty() ? usual.stream().map(GatewayCell::name).toList() : cells;

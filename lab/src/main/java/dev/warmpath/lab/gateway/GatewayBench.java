@@ -60,9 +60,11 @@ final class GatewayBench {
       runner.warmUp(Gateway.direct(backends.ports()), plain(plan.warmUp()));
       List<Turn> turns = plan.cells().isEmpty() ? List.of() : turns(runner, backends, peers);
       backends.answer(AnswerShape.PLAIN);
+      GatewayStates states = plan.states().isEmpty() ? null : states(runner, backends, peers);
+      backends.answer(AnswerShape.PLAIN);
       ColdStart cold = plan.cold() == 0 ? null : cold(runner, backends);
       double idle = plan.idle() == 0 ? Double.NaN : idle(runner);
-      return new GatewayReport(turns, (long) fallbacks, cold, idle, secondsToReady);
+      return new GatewayReport(turns, (long) fallbacks, states, cold, idle, secondsToReady);
     }
   }
 
@@ -108,6 +110,15 @@ final class GatewayBench {
     } catch (IOException e) {
       router.requireAlive();
       throw e;
+    }
+  }
+
+  private GatewayStates states(TurnRunner runner, Backends backends, List<Gateway> peers)
+      throws IOException, InterruptedException {
+    backends.answer(plan.stateCell().shape());
+    try (ServedRouter router = router(backends, "state-router")) {
+      secondsToReady = router.awaitReady();
+      return new GatewayStates.Run(plan, runner, progress).run(gateway(router), peers);
     }
   }
 

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * All that was measured.
  *
  * @param turns in any order
+ * @param states null if they were left out
  * @param cold null if it was left out
  * @param idleMillis CPU milliseconds a second of an idle router; NaN if it was left out
  * @param fallbacks requests of the turns that our router routed without knowing their prompts
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 record GatewayReport(
     List<Turn> turns,
     long fallbacks,
+    @Nullable GatewayStates states,
     @Nullable ColdStart cold,
     double idleMillis,
     double secondsToReady) {
@@ -39,7 +41,7 @@ record GatewayReport(
   /** The name of our router. */
   static final String OURS = "warmpath";
 
-  private static final String LINE = "%-15s %-14s %8s %17s %8s %8s %8s %9s %9s %7s %5s%n";
+  private static final String LINE = "%-15s %-14s %8s %17s %8s %8s %8s %9s %9s %7s %8s %8s %5s%n";
 
   GatewayReport {
     turns = List.copyOf(turns);
@@ -47,7 +49,12 @@ record GatewayReport(
 
   /** Whether our router answered all requests of the measured parts as it should. */
   boolean isFlawless() {
-    return turns.stream().noneMatch(turn -> turn.gateway().equals(OURS) && turn.errors() > 0);
+    return turns.stream().noneMatch(GatewayReport::isOurFailure)
+        && (states == null || states.turns().noneMatch(GatewayReport::isOurFailure));
+  }
+
+  private static boolean isOurFailure(Turn turn) {
+    return turn.gateway().equals(OURS) && turn.errors() > 0;
   }
 
   void print(PrintWriter to) {
@@ -64,6 +71,8 @@ record GatewayReport(
           "due p50",
           "p99",
           "n",
+          "RSS MiB",
+          "threads",
           "busy");
     }
     cells().forEach(figures -> print(to, figures));
@@ -72,6 +81,9 @@ record GatewayReport(
     }
     if (!Double.isNaN(secondsToReady)) {
       to.printf("ready after %.2f s%n", secondsToReady);
+    }
+    if (states != null) {
+      states.print(to);
     }
     if (cold != null) {
       cold.print(to);
@@ -87,6 +99,9 @@ record GatewayReport(
     ArrayNode list = root.putArray("cells");
     cells().forEach(figures -> figures.put(list.addObject()));
     root.put("fallbacks", fallbacks);
+    if (states != null) {
+      states.put(root.putObject("states"));
+    }
     if (cold != null) {
       cold.put(root.putObject("cold"));
     }
@@ -116,6 +131,8 @@ record GatewayReport(
         "%.0f".formatted(figures.micros(Turn::dueToLastByte, Percentiles::p50)),
         "%.0f".formatted(figures.micros(Turn::dueToLastByte, Percentiles::p99)),
         figures.answered(),
+        figures.hasCpu() ? "%.0f".formatted(figures.residentMib()) : "",
+        figures.hasCpu() ? "%d".formatted(figures.threads()) : "",
         "%.2f".formatted(figures.busyShare()));
     if (figures.errors() > 0) {
       to.printf("  %d errors: %s%n", figures.errors(), figures.failures());
@@ -207,6 +224,16 @@ record GatewayReport(
       return (with - without) / 1e3;
     }
 
+    /** At the end of a turn, the most of all rounds. */
+    double residentMib() {
+      return turns.stream().mapToDouble(turn -> turn.footprint().residentMib()).max().orElseThrow();
+    }
+
+    /** At the end of a turn, the most of all rounds. */
+    int threads() {
+      return turns.stream().mapToInt(turn -> turn.footprint().threads()).max().orElseThrow();
+    }
+
     double busyShare() {
       return Spread.of(turns.stream().mapToDouble(Turn::busyShare).toArray()).median();
     }
@@ -215,6 +242,7 @@ record GatewayReport(
       to.put("name", gateway()).put("cell", cell()).put("n", answered()).put("errors", errors());
       if (hasCpu()) {
         cpuMicros().put(to, "cpuMicrosPerRequest");
+        to.put("residentMib", Math.round(residentMib())).put("threads", threads());
       } else {
         to.putNull("cpuMicrosPerRequest");
       }

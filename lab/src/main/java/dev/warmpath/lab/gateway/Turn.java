@@ -1,6 +1,7 @@
 package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.bench.Percentiles;
+import dev.warmpath.lab.bench.ProcFiles.Footprint;
 import java.util.Map;
 
 /**
@@ -11,6 +12,7 @@ import java.util.Map;
  * @param failures the others, by reason
  * @param cpuMicrosPerRequest of the gateway's processes; NaN where there is none
  * @param dueToSent how late the load itself was
+ * @param footprint of the gateway's processes at the end of the measured part
  * @param busyShare of the machine's processors, whatever they did
  */
 record Turn(
@@ -24,6 +26,7 @@ record Turn(
     Percentiles dueToFirstByte,
     Percentiles dueToLastByte,
     Percentiles dueToSent,
+    Footprint footprint,
     double busyShare) {
 
   Turn {

@@ -3,6 +3,7 @@ package dev.warmpath.lab.gateway;
 import dev.warmpath.lab.bench.CpuTime;
 import dev.warmpath.lab.bench.MachineTime;
 import dev.warmpath.lab.bench.ProcFiles;
+import dev.warmpath.lab.bench.ProcFiles.Footprint;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -29,8 +30,8 @@ final class TurnRunner implements AutoCloseable {
     this.proc = proc;
   }
 
-  /** Clock, CPU time of a gateway and of the machine, at one moment. */
-  private record Reading(long nanos, CpuTime cpu, MachineTime machine) {}
+  /** Clock, CPU time and memory of a gateway, CPU time of the machine, at one moment. */
+  private record Reading(long nanos, CpuTime cpu, MachineTime machine, Footprint footprint) {}
 
   /** The measured part of a load: the requests from {@code first} on. */
   private record Window(Reading begin, Reading end, LoadTimes times, int first) {
@@ -47,6 +48,7 @@ final class TurnRunner implements AutoCloseable {
           times.dueToFirstByte(first),
           times.dueToLastByte(first),
           times.dueToSent(first),
+          end.footprint,
           end.machine.busyShareSince(begin.machine));
     }
 
@@ -99,6 +101,15 @@ final class TurnRunner implements AutoCloseable {
         times.failures(0));
   }
 
+  /** What a gateway occupies, and the CPU seconds that its processes took so far. */
+  Occupied occupied(Gateway gateway) throws IOException {
+    Reading now = read(gateway);
+    return new Occupied(now.cpu.nanosSince(CpuTime.ZERO) / 1e9, now.footprint);
+  }
+
+  /** CPU seconds of the processes of a gateway so far, and what they occupy. */
+  record Occupied(double cpuSeconds, Footprint footprint) {}
+
   /** CPU milliseconds a second of a gateway without requests. */
   double idle(Gateway gateway, double seconds) throws IOException, InterruptedException {
     Reading begin = read(gateway);
@@ -126,7 +137,11 @@ final class TurnRunner implements AutoCloseable {
   }
 
   private Reading read(Gateway gateway) throws IOException {
-    return new Reading(System.nanoTime(), proc.cpuTime(gateway.pids()), proc.machineTime());
+    return new Reading(
+        System.nanoTime(),
+        proc.cpuTime(gateway.pids()),
+        proc.machineTime(),
+        proc.footprint(gateway.pids()));
   }
 
   private static void sleepUntil(long nanos) throws InterruptedException {

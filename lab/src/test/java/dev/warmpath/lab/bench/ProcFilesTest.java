@@ -46,6 +46,18 @@ class ProcFilesTest {
   }
 
   @Test
+  void addsMemoryAndThreadsOfAllProcesses() throws Exception {
+    for (int pid : new int[] {7, 9}) {
+      process(pid, "java", 1, 1);
+      Files.writeString(
+          root.resolve(pid + "/status"), "Name:\tVmRSS: 1\nVmRSS:\t  2048 kB\nThreads:\t3\n");
+    }
+    assertThat(proc().footprint(Set.of(7L, 9L))).isEqualTo(new ProcFiles.Footprint(4L << 20, 6));
+    assertThat(proc().footprint(Set.of())).isEqualTo(new ProcFiles.Footprint(0, 0));
+    assertThatThrownBy(() -> proc().footprint(Set.of(8L))).hasMessage("process 8 has ended");
+  }
+
+  @Test
   void namesTheProcessThatHasEnded() {
     assertThatThrownBy(() -> proc().cpuTime(Set.of(7L)))
         .isInstanceOf(IOException.class)

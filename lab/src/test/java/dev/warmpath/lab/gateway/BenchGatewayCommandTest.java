@@ -41,6 +41,7 @@ class BenchGatewayCommandTest {
         "--seconds=0.3",
         "--lead-in=0.1",
         "--warm-up=0.1",
+        "--states=0,1",
         "--cold=0",
         "--idle=0",
         "--set=tokenizing.deadline-ms=60000",
@@ -62,6 +63,19 @@ class BenchGatewayCommandTest {
     assertThat(json.path("cells").findValuesAsText("name"))
         .containsExactly("direct", "warmpath", "peer");
     assertThat(json.path("secondsToReady").asDouble()).isPositive();
+    JsonNode states = json.path("states");
+    assertThat(states.path("ready").path("residentMib").asInt()).isGreaterThan(20);
+    assertThat(states.path("list").findValuesAsText("name"))
+        .containsExactly("warmpath", "peer", "warmpath", "peer");
+    assertThat(states.path("list").findValuesAsText("afterSeconds"))
+        .containsExactly("0", "0", "1", "1");
+    for (JsonNode state : states.path("list")) {
+      assertThat(state.path("n").asInt()).isEqualTo(300);
+      assertThat(state.path("residentMib").asInt()).isGreaterThan(20);
+      assertThat(state.path("threads").asInt()).isPositive();
+    }
+    assertThat(states.path("list").path(2).path("cpuMicrosPerRequestBefore").asDouble())
+        .isEqualTo(states.path("list").path(0).path("cpuMicrosPerRequest").asDouble());
     assertThat(json.path("fallbacks").asInt()).isZero();
   }
 
@@ -94,6 +108,8 @@ class BenchGatewayCommandTest {
     assertMisused("the warm-up has 201000 requests", "--warm-up=201");
     assertMisused("rounds=0", "--rounds=0");
     assertMisused("seconds=-1.0", "--cold=-1");
+    assertMisused("states=[0, 0]", "--states=0,0");
+    assertMisused("--states [soon] are not seconds", "--states=soon");
     assertMisused("must be NAME=http://HOST:PORT", "--beside=haproxy");
     assertMisused("port 70000", "--backends=70000");
   }

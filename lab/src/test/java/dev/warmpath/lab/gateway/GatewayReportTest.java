@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.lab.bench.Percentiles;
+import dev.warmpath.lab.bench.ProcFiles.Footprint;
 import dev.warmpath.simulator.statistics.Spread;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -64,7 +65,7 @@ class GatewayReportTest {
 
   @Test
   void partsThatWereLeftOutAreNotThere() {
-    JsonNode json = new GatewayReport(List.of(), 0, null, Double.NaN, Double.NaN).json();
+    JsonNode json = new GatewayReport(List.of(), 0, null, null, Double.NaN, Double.NaN).json();
     assertThat(json.has("cold")).isFalse();
     assertThat(json.has("idleCpuMillisPerSecond")).isFalse();
     assertThat(json.has("secondsToReady")).isFalse();
@@ -74,7 +75,7 @@ class GatewayReportTest {
   void coldAndIdleAreThere() {
     Percentiles times = new Percentiles(5_800_000, 2_000_000_000, 3_000_000_000L);
     ColdStart cold = new ColdStart(2.345, 0.98765, 9_900, times, 812.34, Map.of());
-    GatewayReport report = new GatewayReport(List.of(), 0, cold, 41.96, 1.876);
+    GatewayReport report = new GatewayReport(List.of(), 0, null, cold, 41.96, 1.876);
     assertThat(report.json().path("cold").toString())
         .isEqualTo(
             "{\"answeredShare\":0.9877,\"p50Millis\":5.8,\"p99Millis\":2000.0,"
@@ -82,6 +83,32 @@ class GatewayReportTest {
     assertThat(report.json().path("idleCpuMillisPerSecond").asDouble()).isEqualTo(42);
     assertThat(report.json().path("secondsToReady").asDouble()).isEqualTo(1.88);
     assertThat(table(report)).contains("98.8 %", "idle: 42.0 ms", "ready after 1.88 s");
+  }
+
+  @Test
+  void statesAreNeverMixedAndOurErrorsCount() {
+    Footprint footprint = new Footprint(250L << 20, 33);
+    GatewayStates.State cold =
+        new GatewayStates.State(0, turn(0, "warmpath", 100, 900, 700), Double.NaN);
+    Turn failed = turn(1, "warmpath", 99, 300, 400, Map.of("status 503", 1));
+    GatewayStates states =
+        new GatewayStates(
+            "2k-plain",
+            new TurnRunner.Occupied(4.5, footprint),
+            List.of(cold, new GatewayStates.State(60, failed, 450)),
+            2.5,
+            footprint);
+    GatewayReport report = new GatewayReport(List.of(), 0, states, null, Double.NaN, Double.NaN);
+    JsonNode json = report.json().path("states");
+    assertThat(json.path("ready").toString())
+        .isEqualTo("{\"residentMib\":250,\"threads\":33,\"cpuSeconds\":4.5}");
+    assertThat(json.path("list").findValuesAsText("cpuMicrosPerRequest"))
+        .containsExactly("900.0", "300.0");
+    assertThat(json.path("list").path(0).path("cpuMicrosPerRequestBefore").isNull()).isTrue();
+    assertThat(json.path("list").path(1).path("residentMib").asInt()).isEqualTo(300);
+    assertThat(json.path("idle").path("cpuMillisPerSecond").asDouble()).isEqualTo(2.5);
+    assertThat(report.isFlawless()).isFalse();
+    assertThat(table(report)).contains("1 errors: {status 503=1}", "idle after that load: 2.5 ms");
   }
 
   private static List<Turn> turns() {
@@ -101,7 +128,7 @@ class GatewayReportTest {
   }
 
   private static GatewayReport report(List<Turn> turns) {
-    return new GatewayReport(turns, 0, null, Double.NaN, Double.NaN);
+    return new GatewayReport(turns, 0, null, null, Double.NaN, Double.NaN);
   }
 
   private static Turn turn(int round, String gateway, int answered, double cpu, long firstMicros) {
@@ -118,7 +145,18 @@ class GatewayReportTest {
     Percentiles times =
         new Percentiles(1_000 * firstMicros, 2_000 * firstMicros, 3_000 * firstMicros);
     return new Turn(
-        round, "2k-plain", gateway, answered, failures, cpu, times, times, times, times, 0.5);
+        round,
+        "2k-plain",
+        gateway,
+        answered,
+        failures,
+        cpu,
+        times,
+        times,
+        times,
+        times,
+        new Footprint(300L << 20, 40),
+        0.5);
   }
 
   private static String table(GatewayReport report) {
