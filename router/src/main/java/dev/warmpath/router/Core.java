@@ -44,6 +44,8 @@ import dev.warmpath.router.tokenize.remote.EngineDates;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -438,7 +440,15 @@ final class Core implements AutoCloseable {
           Thread thread = new Thread(work, "warmpath-tokenizer-" + count.incrementAndGet());
           thread.setDaemon(true);
           return thread;
-        });
+        },
+        runningNanos());
+  }
+
+  /** How long the calling thread has run; where the platform does not tell, what clocks say. */
+  private LongSupplier runningNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    boolean tells = threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled();
+    return tells ? threads::getCurrentThreadCpuTime : nanoClock;
   }
 
   BodyParser bodies() {

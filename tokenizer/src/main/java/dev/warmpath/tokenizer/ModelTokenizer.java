@@ -10,6 +10,7 @@ import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
@@ -30,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * One model's tokenizer and template: a request's prompt becomes the token ids that the engine will
  * compute for it, or the reason why that cannot be known here.
  *
- * <p>Rendering and encoding take milliseconds for long prompts: call from a worker, not from an
- * event loop.
+ * <p>Rendering and encoding take milliseconds for long prompts: call from a worker, or with a guard
+ * that knows when it is too much for an event loop.
  *
  * <p>Thread-safe.
  */
@@ -113,14 +114,24 @@ public final class ModelTokenizer implements AutoCloseable {
    *     known; what has been remembered until then stays of use
    */
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
+    return prompt(kind, body, loraName, EncodeGuard.NONE);
+  }
+
+  /**
+   * The same as long as {@code guard} lets the encoding go on.
+   *
+   * @throws EncodeGuard.TooMuchException if it does not
+   */
+  public PromptResult prompt(
+      RequestKind kind, ObjectNode body, @Nullable String loraName, EncodeGuard guard) {
     try {
       PromptOptions options = options(kind, body).within(maxModelTokens, kind, body);
       HiddenNamespace.check(body);
       PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
       Tokens tokens =
           kind == RequestKind.COMPLETION
-              ? completion(body, options, keys)
-              : chat(kind, body, options, keys);
+              ? completion(body, options, keys, guard)
+              : chat(kind, body, options, keys, guard);
       return tokens.askedBy(body);
     } catch (InexactPromptException e) {
       return Inexact.of(e);
@@ -134,7 +145,7 @@ public final class ModelTokenizer implements AutoCloseable {
    *     cut and is too long
    */
   public int[] encode(String text, boolean addSpecialTokens) {
-    EncodedText encoded = encoder.encode(text, addSpecialTokens);
+    EncodedText encoded = encoder.encode(text, addSpecialTokens, EncodeGuard.NONE);
     if (encoded == null) {
       throw new IllegalArgumentException("text holds half a surrogate pair");
     }
@@ -198,19 +209,25 @@ public final class ModelTokenizer implements AutoCloseable {
     return Objects.requireNonNull(chats.get(kind));
   }
 
-  private Tokens chat(RequestKind kind, ObjectNode body, PromptOptions options, PromptKeys keys) {
+  private Tokens chat(
+      RequestKind kind,
+      ObjectNode body,
+      PromptOptions options,
+      PromptKeys keys,
+      EncodeGuard guard) {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
       throw new InexactPromptException(
           FallbackCause.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
     String text = texts(kind).render(body);
     return rendersInCode(kind)
-        ? ofEncoded(List.of(encoder.encodeWithSpecials(text)), null, options, keys)
-        : ofTexts(List.of(text), options, keys);
+        ? ofEncoded(List.of(encoder.encodeWithSpecials(text, guard)), null, options, keys)
+        : ofTexts(List.of(text), options, keys, guard);
   }
 
   /** A completion's prompt: a text, token ids, or a list of either. */
-  private Tokens completion(ObjectNode body, PromptOptions options, PromptKeys keys) {
+  private Tokens completion(
+      ObjectNode body, PromptOptions options, PromptKeys keys, EncodeGuard guard) {
     if (body.hasNonNull("prompt_embeds")) {
       throw new InexactPromptException(FallbackCause.PROMPT_EMBEDS, "prompt_embeds is given");
     }
@@ -220,7 +237,7 @@ public final class ModelTokenizer implements AutoCloseable {
     }
     JsonNode prompt = body.path("prompt");
     if (prompt.isTextual()) {
-      return ofTexts(List.of(prompt.textValue()), options, keys);
+      return ofTexts(List.of(prompt.textValue()), options, keys, guard);
     }
     JsonNode first = prompt.path(0);
     if (first.isTextual()) {
@@ -229,7 +246,7 @@ public final class ModelTokenizer implements AutoCloseable {
         requirePrompt(text.isTextual());
         texts.add(text.textValue());
       });
-      return ofTexts(texts, options, keys);
+      return ofTexts(texts, options, keys, guard);
     }
     List<int[]> sequences = new ArrayList<>();
     if (first.isArray()) {
@@ -262,7 +279,8 @@ public final class ModelTokenizer implements AutoCloseable {
     }
   }
 
-  private Tokens ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
+  private Tokens ofTexts(
+      List<String> texts, PromptOptions options, PromptKeys keys, EncodeGuard guard) {
     if (options.addSpecialTokens() && !encoder.knowsSpecialTokens()) {
       throw new InexactPromptException(
           FallbackCause.UNSUPPORTED_MODEL, "engines of several kinds add other special tokens");
@@ -270,7 +288,7 @@ public final class ModelTokenizer implements AutoCloseable {
     List<EncodedText> encoded = new ArrayList<>(texts.size());
     for (String text : texts) {
       checkKnown(text);
-      EncodedText one = encoder.encode(text, options.addSpecialTokens());
+      EncodedText one = encoder.encode(text, options.addSpecialTokens(), guard);
       if (one == null) {
         throw new InexactPromptException(
             FallbackCause.MALFORMED_TEXT, "the text holds half a surrogate pair");

@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.AddedSpecials;
+import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.encode.TextEncoder;
@@ -101,21 +102,21 @@ final class PromptEncoder implements AutoCloseable {
   }
 
   /** The text's tokens; null if it is not well-formed. */
-  @Nullable EncodedText encode(String text, boolean addSpecialTokens) {
+  @Nullable EncodedText encode(String text, boolean addSpecialTokens, EncodeGuard guard) {
     if (!addSpecialTokens) {
-      return texts.encode(text);
+      return texts.encode(text, guard);
     }
     AddedSpecials tokens = added.tokens();
     if (tokens == null) {
-      return TextEncoder.isWellFormed(text) ? texts.wholeWithSpecialTokens(text) : null;
+      return TextEncoder.isWellFormed(text) ? texts.wholeWithSpecialTokens(text, guard) : null;
     }
-    EncodedText encoded = texts.encode(text);
+    EncodedText encoded = texts.encode(text, guard);
     return encoded == null ? null : encoded.with(tokens);
   }
 
   /** The tokens of a text with placeholders for special tokens. */
-  EncodedText encodeWithSpecials(String text) {
-    return Objects.requireNonNull(Objects.requireNonNull(withSpecials).encode(text));
+  EncodedText encodeWithSpecials(String text, EncodeGuard guard) {
+    return Objects.requireNonNull(Objects.requireNonNull(withSpecials).encode(text, guard));
   }
 
   /** Where tokens came from so far, and what is remembered of texts. */

@@ -150,6 +150,11 @@ public enum Metric {
       Type.HISTOGRAM, "Predicted minus reported cached tokens of a request.", "engine"),
   PROMPT_MISCOUNTS_TOTAL(
       Type.COUNTER, "Prompts whose length the engine counts differently: alarm.", "engine"),
+  PROMPTS_READ_TOTAL(
+      Type.COUNTER,
+      "Prompts read, by where: event_loop (short, no hand-over), pool, handed_over (begun on an"
+          + " event loop, ended by the pool).",
+      "where"),
   TOKENIZER_WAITING(Type.GAUGE, "Prompts waiting for a tokenizer thread."),
   TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Max prompts waiting for a tokenizer thread."),
   BODY_SCANS_WAITING(

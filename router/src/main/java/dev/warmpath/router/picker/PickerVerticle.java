@@ -5,8 +5,10 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.picker.Wire.MalformedException;
 import dev.warmpath.router.picker.Wire.Reader;
 import dev.warmpath.router.picker.Wire.Writer;
+import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.RequestIds;
+import dev.warmpath.router.proxy.RoutedRequest;
 import dev.warmpath.router.tls.ServerTls;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -75,7 +77,12 @@ public final class PickerVerticle extends VerticleBase {
     Endpoints endpoints = new Endpoints(fleet, proxy.upstreams(), vertx);
     shared =
         new Picking.Shared(
-            proxy, metrics, endpoints, new RequestIds(proxy.random()), context, open);
+            proxy,
+            metrics,
+            endpoints,
+            new RequestIds(proxy.random()),
+            new RoutedRequest.Loop(context, new LoopBudget(proxy.nanoClock())),
+            open);
     endpoints.lookUp();
     vertx.setPeriodic(Endpoints.LOOK_UP_MS, id -> endpoints.lookUp());
     vertx.setPeriodic(TICK_MS, id -> tick());

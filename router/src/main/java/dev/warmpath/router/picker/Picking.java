@@ -31,7 +31,6 @@ import dev.warmpath.router.proxy.TimeLimit;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.trace.RequestTrace;
 import io.vertx.core.AsyncResult;
-import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
@@ -94,7 +93,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       PickerMetrics metrics,
       Endpoints endpoints,
       RequestIds ids,
-      Context context,
+      RoutedRequest.Loop loop,
       Set<Picking> open) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(Picking.class);
@@ -252,7 +251,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     routed =
         new RoutedRequest(
             proxy,
-            shared.context(),
+            shared.loop(),
             new RoutedRequest.Head(
                 route,
                 method,

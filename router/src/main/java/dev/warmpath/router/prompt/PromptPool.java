@@ -11,6 +11,7 @@ import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.encode.EncodeGuard;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -19,16 +20,19 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads that read prompts, so that event loops do not. At most a configured number of prompts
- * wait for them. A body whose prompt finds no place, is too long or takes too long goes to one more
- * thread, which looks through it once for everything but the prompt; as many bodies wait for that.
- * One more is answered null: not even its model is known.
+ * Reads prompts: those that are known to be short on the event loop that asks, the others on
+ * threads of its own, for which at most a configured number of prompts wait. A body whose prompt
+ * finds no place, is too long or takes too long goes to one more thread, which looks through it
+ * once for everything but the prompt; as many bodies wait for that. One more is answered null: not
+ * even its model is known.
  *
  * <p>Thread-safe.
  */
@@ -48,6 +52,7 @@ public final class PromptPool implements AutoCloseable {
     private final AtomicBoolean promptWanted = new AtomicBoolean(true);
     private final AtomicBoolean settled = new AtomicBoolean();
     private @Nullable Thread reading;
+    private @Nullable PromptWork begun;
     private volatile @Nullable Runnable queuedRead;
     private volatile @Nullable Runnable queuedScan;
 
@@ -72,7 +77,7 @@ public final class PromptPool implements AutoCloseable {
         return false;
       }
       stop();
-      leave(threads, queuedRead);
+      leaveThreads();
       scan(cause);
       return true;
     }
@@ -81,22 +86,45 @@ public final class PromptPool implements AutoCloseable {
     public void drop() {
       settled.set(true);
       stop();
-      leave(threads, queuedRead);
-      leave(scanner, queuedScan);
+      leaveThreads();
+      if (queuedScan != null) {
+        scanner.remove(queuedScan);
+      }
     }
 
-    private static void leave(ThreadPoolExecutor queue, @Nullable Runnable place) {
-      if (place != null) {
-        queue.remove(place);
+    /** No thread begins it any more. */
+    private void leaveThreads() {
+      Runnable place = queuedRead;
+      if (place != null && threads.remove(place) && begun != null) {
+        begun.close();
+      }
+    }
+
+    /** Reads it on the caller's event loop, and leaves to the pool what takes too long there. */
+    private void readOn(LoopBudget loop, RequestKind kind) {
+      PromptWork work = PromptWork.beginOnLoop(runningNanos, trees());
+      try {
+        read(kind, work);
+        readOnLoops.increment();
+      } catch (EncodeGuard.TooMuchException e) {
+        work.stop();
+        begun = work;
+        handedOver.increment();
+        queue(kind);
+      } finally {
+        loop.spend(work.nanos());
       }
     }
 
     private void queue(RequestKind kind) {
-      Runnable place = () -> read(kind);
+      Runnable place = () -> readInPool(kind);
       queuedRead = place;
       try {
         threads.execute(place);
       } catch (RejectedExecutionException e) {
+        if (begun != null) {
+          begun.close();
+        }
         giveUp(FallbackCause.QUEUE_FULL);
       }
     }
@@ -146,32 +174,54 @@ public final class PromptPool implements AutoCloseable {
       boolean unused = Thread.interrupted();
     }
 
-    private void read(RequestKind kind) {
+    private void readInPool(RequestKind kind) {
+      PromptWork earlier = begun;
       if (!begin()) {
+        if (earlier != null) {
+          earlier.close();
+        }
         return;
       }
-      TreeRoom.Share share = trees().share();
-      boolean isAsked = false;
+      PromptWork work = earlier == null ? PromptWork.begin(runningNanos, trees()) : earlier;
+      if (earlier == null) {
+        readInPool.increment();
+      } else {
+        work.goOn();
+      }
+      read(kind, work);
+    }
+
+    /**
+     * Reads the prompt and answers with it.
+     *
+     * @throws EncodeGuard.TooMuchException where it would take too long; then it was not answered
+     */
+    private void read(RequestKind kind, PromptWork work) {
+      boolean isOpen = false;
       try {
-        ReadRequest result = attempt(kind, share);
+        ReadRequest result = attempt(kind, work);
         if (result != null && promptWanted.get() && !settled.get()) {
-          isAsked = show(kind, result, share);
-          if (!isAsked) {
+          isOpen = show(kind, result, work);
+          if (!isOpen) {
             answerRead(result);
           }
+          work.done();
         }
+      } catch (EncodeGuard.TooMuchException e) {
+        isOpen = true;
+        throw e;
       } finally {
-        if (!isAsked) {
-          share.close();
+        if (!isOpen) {
+          work.close();
         }
       }
     }
 
     /** Shows what was read to others; whether one of them answers, as {@link #askElsewhere}. */
-    private boolean show(RequestKind kind, ReadRequest result, TreeRoom.Share share) {
+    private boolean show(RequestKind kind, ReadRequest result, PromptWork work) {
       try {
         watch.read(kind, result.body(body), result);
-        return askElsewhere(kind, result, share);
+        return askElsewhere(kind, result, work);
       } catch (RuntimeException e) {
         LOG.error("what was read was shown to others in vain, bodyBytes={}", body.length, e);
         return false;
@@ -179,14 +229,14 @@ public final class PromptPool implements AutoCloseable {
     }
 
     /** Whether somebody is asked for the prompt: the answer, and its tree's end, come then. */
-    private boolean askElsewhere(RequestKind kind, ReadRequest result, TreeRoom.Share share) {
+    private boolean askElsewhere(RequestKind kind, ReadRequest result, PromptWork work) {
       CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, result.body(body), result);
       if (asked == null) {
         return false;
       }
       CompletableFuture<?> unused =
           asked.whenComplete((found, failure) -> {
-            try (share) {
+            try (work) {
               answerRead(
                   found == null ? result : result.with(result.request().with(Prompt.of(found))));
             }
@@ -207,9 +257,11 @@ public final class PromptPool implements AutoCloseable {
     }
 
     /** Null if the prompt was given up meanwhile. */
-    private @Nullable ReadRequest attempt(RequestKind kind, TreeRoom.Share share) {
+    private @Nullable ReadRequest attempt(RequestKind kind, PromptWork work) {
       try {
-        return reader.read(kind, body, hints, share);
+        return reader.read(kind, body, hints, work);
+      } catch (EncodeGuard.TooMuchException e) {
+        throw e;
       } catch (CancellationException e) {
         giveUp(FallbackCause.DEADLINE);
       } catch (RuntimeException | VirtualMachineError e) {
@@ -230,25 +282,32 @@ public final class PromptPool implements AutoCloseable {
   private final int longestBytes;
   private final long deadlineMs;
   private final int waitingLimit;
+  private final LongSupplier runningNanos;
+  private final LongAdder readOnLoops = new LongAdder();
+  private final LongAdder handedOver = new LongAdder();
+  private final LongAdder readInPool = new LongAdder();
 
   /**
    * A pool without prompts.
    *
    * @param watch sees all that is read
    * @param remote is asked for what cannot be read here
+   * @param runningNanos how long the calling thread has run so far, on a processor
    */
   public PromptPool(
       PromptReader reader,
       BodyWatch watch,
       RemoteReader remote,
       Tokenizing bounds,
-      ThreadFactory factory) {
+      ThreadFactory factory,
+      LongSupplier runningNanos) {
     this.reader = reader;
     this.watch = watch;
     this.remote = remote;
     this.longestBytes = bounds.bodyBytes();
     this.deadlineMs = bounds.deadlineMs();
     this.waitingLimit = bounds.queue();
+    this.runningNanos = runningNanos;
     this.scanner = threads(1, bounds, factory);
     int count = bounds.threads() > 0 ? bounds.threads() : MemoryBudget.usualTokenizerThreads();
     this.threads = threads(count, bounds, factory);
@@ -260,19 +319,28 @@ public final class PromptPool implements AutoCloseable {
   }
 
   /**
-   * Reads the prompt in {@code body}; the answer is given at most once, on any thread, and without
-   * the prompt if the body is too long or the queue is full.
+   * Reads the prompt in {@code body}; the answer is given at most once, on any thread or before
+   * this returns, and without the prompt if the body is too long or the queue is full.
    *
    * @param hints what the request's headers say
+   * @param loop of the caller's event loop; null to read it on another thread whatever it takes
    */
   public Ticket read(
-      RequestKind kind, byte[] body, RoutingHints hints, Consumer<@Nullable ReadRequest> done) {
+      RequestKind kind,
+      byte[] body,
+      RoutingHints hints,
+      @Nullable LoopBudget loop,
+      Consumer<@Nullable ReadRequest> done) {
     Ticket ticket = new Ticket(body, null, hints, done);
     if (body.length > longestBytes) {
       ticket.giveUp(FallbackCause.TOO_LONG);
-      return ticket;
+    } else if (loop != null
+        && body.length <= PromptWork.LOOP_BODY_BYTES
+        && loop.has(PromptWork.LOOP_NANOS)) {
+      ticket.readOn(loop, kind);
+    } else {
+      ticket.queue(kind);
     }
-    ticket.queue(kind);
     return ticket;
   }
 
@@ -318,8 +386,8 @@ public final class PromptPool implements AutoCloseable {
     if (body.length > longestBytes) {
       return reader.readWithoutPrompt(body, null, hints, FallbackCause.TOO_LONG).request();
     }
-    try (TreeRoom.Share share = trees().share()) {
-      ReadRequest result = reader.read(kind, body, hints, share);
+    try (PromptWork work = PromptWork.begin(runningNanos, trees())) {
+      ReadRequest result = reader.read(kind, body, hints, work);
       CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, result.body(body), result);
       PromptResult found =
           asked == null
@@ -352,8 +420,26 @@ public final class PromptPool implements AutoCloseable {
     return scanner.getQueue().size();
   }
 
-  /** How many prompts and bodies wait, for a scrape. */
+  /** Prompts that event loops read. */
+  long readOnLoops() {
+    return readOnLoops.sum();
+  }
+
+  /** Prompts that the pool read. */
+  long readInPool() {
+    return readInPool.sum();
+  }
+
+  /** Prompts that event loops began, and left to the pool. */
+  long handedOver() {
+    return handedOver.sum();
+  }
+
+  /** Where prompts were read, and how many prompts and bodies wait, for a scrape. */
   public void collect(MetricValues to) {
+    to.add(Metric.PROMPTS_READ_TOTAL, readOnLoops(), "event_loop");
+    to.add(Metric.PROMPTS_READ_TOTAL, readInPool(), "pool");
+    to.add(Metric.PROMPTS_READ_TOTAL, handedOver(), "handed_over");
     to.add(Metric.TOKENIZER_WAITING, waiting());
     to.add(Metric.TOKENIZER_QUEUE_LIMIT, waitingLimit);
     to.add(Metric.BODY_SCANS_WAITING, scansWaiting());

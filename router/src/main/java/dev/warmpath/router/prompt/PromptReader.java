@@ -16,6 +16,7 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.encode.EncodeGuard;
 import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -39,6 +40,7 @@ public final class PromptReader {
   private final TreeRoom trees;
   private final UnaryOperator<String> modelOf;
   private final InferenceRules rules;
+  private final PromptCost withoutTokenizer = new PromptCost();
 
   /**
    * Reads with these tokenizers.
@@ -83,35 +85,50 @@ public final class PromptReader {
    * Reads the body whole.
    *
    * @param hints what the request's headers say, which goes before the body
-   * @param share pays for the tree and what is made of it, until it is closed
+   * @param work pays for the tree and what is made of it until it is closed, and goes on where an
+   *     earlier call was stopped
+   * @throws EncodeGuard.TooMuchException if it stops this one
    */
-  ReadRequest read(RequestKind kind, byte[] body, RoutingHints hints, TreeRoom.Share share) {
+  ReadRequest read(RequestKind kind, byte[] body, RoutingHints hints, PromptWork work) {
     try {
-      NamedModels models = new NamedModels();
-      if (parse(body, share, models) instanceof ObjectNode tree) {
-        Renamed renamed = rename(tree, body, hints);
-        PromptResult prompt = prompt(kind, tree);
-        boolean known = prompt instanceof PromptResult.Tokens;
-        int estimate = known ? 0 : BodyFields.estimatedTokens(tree);
-        PreparedRequest request = request(tree, prompt, estimate, hints);
-        Set<String> named = named(models.names(), hints);
-        return new ReadRequest(request, text(tree, PREVIOUS_RESPONSE), named, tree, renamed);
+      PromptWork.Parsed parsed = work.parsed() == null ? parse(body, hints, work) : work.parsed();
+      if (parsed == null) {
+        return readWithoutPrompt(body, null, hints, FallbackCause.BAD_JSON);
       }
-      return readWithoutPrompt(body, null, hints, FallbackCause.BAD_JSON);
+      ObjectNode tree = parsed.tree();
+      PromptResult prompt = prompt(kind, tree, work);
+      boolean known = prompt instanceof PromptResult.Tokens;
+      int estimate = known ? 0 : BodyFields.estimatedTokens(tree);
+      PreparedRequest request = request(tree, prompt, estimate, hints);
+      String previous = text(tree, PREVIOUS_RESPONSE);
+      return new ReadRequest(request, previous, parsed.models(), tree, parsed.renamed());
     } catch (TreeRoom.FullException e) {
       return readWithoutPrompt(body, null, hints, FallbackCause.NO_MEMORY);
     }
   }
 
-  private PromptResult prompt(RequestKind kind, ObjectNode tree) {
-    Tokenizers.Choice choice = tokenizers.choose(model(tree));
-    if (choice == null) {
-      return PromptResult.Inexact.of(FallbackCause.NO_TOKENIZER);
+  /** Null if the body is no object. */
+  private PromptWork.@Nullable Parsed parse(byte[] body, RoutingHints hints, PromptWork work) {
+    NamedModels models = new NamedModels();
+    if (!(parse(body, work.share(), models) instanceof ObjectNode tree)) {
+      return null;
     }
-    ModelTokenizer tokenizer = choice.local().tokenizer();
-    return tokenizer == null
-        ? PromptResult.Inexact.of(choice.local().absent())
-        : tokenizer.prompt(kind, tree, choice.loraName());
+    Renamed renamed = rename(tree, body, hints);
+    PromptWork.Parsed parsed = new PromptWork.Parsed(tree, named(models.names(), hints), renamed);
+    work.parsed(parsed);
+    return parsed;
+  }
+
+  private PromptResult prompt(RequestKind kind, ObjectNode tree, PromptWork work) {
+    Tokenizers.Choice choice = tokenizers.choose(model(tree));
+    ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
+    if (choice == null || tokenizer == null) {
+      work.price(tree, withoutTokenizer);
+      return PromptResult.Inexact.of(
+          choice == null ? FallbackCause.NO_TOKENIZER : choice.local().absent());
+    }
+    work.price(tree, choice.local().cost());
+    return tokenizer.prompt(kind, tree, choice.loraName(), work);
   }
 
   /**

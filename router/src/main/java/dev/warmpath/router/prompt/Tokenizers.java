@@ -15,12 +15,14 @@ public final class Tokenizers {
   record Choice(Local local, @Nullable String loraName) {}
 
   /**
-   * A configured model's tokenizer as it stands. Immutable.
+   * A configured model's tokenizer as it stands. Immutable, but for the cost.
    *
    * @param tokenizer null if it cannot be used now
    * @param absent why it cannot, in that case
+   * @param cost what prompts read with it take
    */
-  public record Local(String model, @Nullable ModelTokenizer tokenizer, FallbackCause absent) {}
+  public record Local(
+      String model, @Nullable ModelTokenizer tokenizer, FallbackCause absent, PromptCost cost) {}
 
   /** The tokenizers of the configured models. Implementations are thread-safe. */
   public interface Source {

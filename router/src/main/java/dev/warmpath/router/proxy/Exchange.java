@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.transfer.Handoff;
 import dev.warmpath.router.transfer.KvProtocol;
@@ -150,7 +151,7 @@ final class Exchange implements RoutedRequest.Listener {
 
     private final ProxyContext proxy;
     private final Vertx vertx;
-    private final Context context;
+    private final RoutedRequest.Loop requests;
     private final Supplier<HttpClient> upstream;
     private final long tickMs;
     private final RequestIds ids;
@@ -171,7 +172,7 @@ final class Exchange implements RoutedRequest.Listener {
         long tickMs) {
       this.proxy = proxy;
       this.vertx = vertx;
-      this.context = context;
+      this.requests = new RoutedRequest.Loop(context, new LoopBudget(proxy.nanoClock()));
       this.upstream = upstream;
       this.tickMs = tickMs;
       this.ids = new RequestIds(proxy.random());
@@ -283,7 +284,7 @@ final class Exchange implements RoutedRequest.Listener {
     this.routed =
         new RoutedRequest(
             proxy,
-            loop.context,
+            loop.requests,
             new RoutedRequest.Head(
                 route,
                 request.method().name(),

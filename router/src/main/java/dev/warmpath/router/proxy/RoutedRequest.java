@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.body.BodyFields;
@@ -37,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * which asks the endpoint picker. Its body is decoded, its prompt tokenized, its client's quota
  * judged, and an engine reserved, for which it may have to wait.
  *
- * <p>Confined to its event loop, except {@link #decide} and {@link #leaveQueue}, which hand over to
- * it.
+ * <p>Confined to its event loop, except {@link #decide} and {@link #leaveQueue}, which other
+ * threads may run, and which hand over to it.
  */
 public final class RoutedRequest {
 
@@ -49,8 +50,8 @@ public final class RoutedRequest {
    *
    *   state       holds                                           what limits its time
    *   DECODING    room for what a compressed body stands for      request-body-ms
-   *   READING     a ticket of the prompt pool, whose thread       deadline-ms, then ten times that
-   *               runs decide()
+   *   READING     a ticket of the prompt pool, which runs         deadline-ms, then ten times that
+   *               decide(), a short prompt's at once
    *   QUEUED      a place in the queue                            queue.timeout-ms
    *   SETTLED     nothing
    *
@@ -103,8 +104,15 @@ public final class RoutedRequest {
       @Nullable Set<String> among,
       boolean splits) {}
 
+  /**
+   * The event loop that a request is confined to.
+   *
+   * @param prompts how much of its time they may take
+   */
+  public record Loop(Context context, LoopBudget prompts) {}
+
   private final ProxyContext proxy;
-  private final Context context;
+  private final Loop loop;
   private final Head head;
   private final String id;
   private final RequestBody body;
@@ -123,7 +131,7 @@ public final class RoutedRequest {
   private State state = State.NEW;
   private DispatchResult.@Nullable Queued queued;
 
-  /** When an engine was asked for; written before that by the prompt's thread. */
+  /** When an engine was asked for; written before that by the thread that reads the prompt. */
   private long askedNanos;
 
   /** Decodes the body; or has. */
@@ -148,14 +156,9 @@ public final class RoutedRequest {
    * @param body where its body is collected, until {@link #place}
    */
   public RoutedRequest(
-      ProxyContext proxy,
-      Context context,
-      Head head,
-      String id,
-      RequestBody body,
-      Listener listener) {
+      ProxyContext proxy, Loop loop, Head head, String id, RequestBody body, Listener listener) {
     this.proxy = proxy;
-    this.context = context;
+    this.loop = loop;
     this.head = head;
     this.id = id;
     this.body = body;
@@ -207,7 +210,7 @@ public final class RoutedRequest {
             failed(e);
           }
         };
-    context.runOnContext(guarded);
+    loop.context().runOnContext(guarded);
   }
 
   private void failed(Throwable bug) {
@@ -277,7 +280,7 @@ public final class RoutedRequest {
     ticket =
         kind == null || BodyFields.isForm(contentType)
             ? proxy.prompts().readWithoutPrompt(whole, contentType, hints, read)
-            : proxy.prompts().read(kind, whole, hints, read);
+            : proxy.prompts().read(kind, whole, hints, loop.prompts(), read);
   }
 
   /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
@@ -293,8 +296,8 @@ public final class RoutedRequest {
   }
 
   /**
-   * Judges a request that was read by its client's quota, and asks for an engine. Called once on a
-   * thread of the prompt pool; what throws here ends the request too.
+   * Judges a request that was read by its client's quota, and asks for an engine. Called once, on
+   * the thread that read it; what throws here ends the request too.
    */
   private void decide(@Nullable ReadRequest read, byte[] came) {
     try {

@@ -361,7 +361,8 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
             ? FallbackCause.LOADING
             : content.state() == State.FAILED
                 ? FallbackCause.NOT_LOADED
-                : FallbackCause.QUARANTINED);
+                : FallbackCause.QUARANTINED,
+        content.cost());
   }
 
   @Override

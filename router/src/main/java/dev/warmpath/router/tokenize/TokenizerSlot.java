@@ -1,5 +1,6 @@
 package dev.warmpath.router.tokenize;
 
+import dev.warmpath.router.prompt.PromptCost;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;
 import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
@@ -14,13 +15,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class TokenizerSlot implements HubListener {
 
-  /** What is known at one moment. */
+  /**
+   * What is known at one moment.
+   *
+   * @param cost what prompts read with this tokenizer take
+   */
   record Content(
       TokenizerStatus.State state,
       @Nullable ModelTokenizer tokenizer,
       @Nullable String problem,
       int failures,
-      long loadMillis) {}
+      long loadMillis,
+      PromptCost cost) {
+
+    Content(
+        TokenizerStatus.State state,
+        @Nullable ModelTokenizer tokenizer,
+        @Nullable String problem,
+        int failures,
+        long loadMillis) {
+      this(state, tokenizer, problem, failures, loadMillis, new PromptCost());
+    }
+  }
 
   private final ModelSettings settings;
   private final CountDownLatch decided = new CountDownLatch(1);

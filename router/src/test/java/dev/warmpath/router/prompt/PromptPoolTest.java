@@ -7,7 +7,6 @@ import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.body.BodyParser;
-import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
@@ -94,7 +93,7 @@ class PromptPoolTest {
         new Tokenizers.Source() {
           @Override
           public Tokenizers.Local of(String model) {
-            return new Tokenizers.Local(model, null, FallbackCause.LOADING);
+            return new Tokenizers.Local(model, null, FallbackCause.LOADING, new PromptCost());
           }
 
           @Override
@@ -131,15 +130,17 @@ class PromptPoolTest {
             (kind, body, read) -> waitFor(block),
             RemoteReader.NONE,
             new Tokenizing(1, 1, 100, 1_000, true, "never", 0),
-            Thread::new)) {
+            Thread::new,
+            System::nanoTime)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
-      PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, first::add);
+      PromptPool.Ticket running =
+          pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
       waitUntilTaken(pool);
-      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, second::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, second::complete);
       assertThat(pool.waiting()).isEqualTo(1);
       CompletableFuture<ReadRequest> third = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, third::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, third::complete);
       assertThat(
               third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
           .isEqualTo(FallbackCause.QUEUE_FULL);
@@ -173,12 +174,15 @@ class PromptPoolTest {
             (kind, body, read) -> waitFor(block),
             RemoteReader.NONE,
             new Tokenizing(1, 2, 100, 1_000, true, "never", 0),
-            Thread::new)) {
+            Thread::new,
+            System::nanoTime)) {
       CompletableFuture<ReadRequest> answered = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, answered::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, answered::complete);
       waitUntilTaken(pool);
-      PromptPool.Ticket dropped = pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, read -> {});
-      PromptPool.Ticket late = pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, read -> {});
+      PromptPool.Ticket dropped =
+          pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, read -> {});
+      PromptPool.Ticket late =
+          pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, read -> {});
       assertThat(pool.waiting()).isEqualTo(2);
       dropped.drop();
       late.giveUp(FallbackCause.DEADLINE);
@@ -215,13 +219,14 @@ class PromptPoolTest {
             BodyWatch.NONE,
             RemoteReader.NONE,
             new Tokenizing(1, 4, 100, 1_000, true, "never", 0),
-            Thread::new)) {
+            Thread::new,
+            System::nanoTime)) {
       CompletableFuture<ReadRequest> first = new CompletableFuture<>();
       PromptPool.Ticket ticket =
-          pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, first::complete);
+          pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, first::complete);
       reading.await();
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, second::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, second::complete);
       ticket.giveUp(FallbackCause.DEADLINE);
       assertThat(
               first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback())
@@ -265,10 +270,11 @@ class PromptPoolTest {
             work -> {
               threads.incrementAndGet();
               return new Thread(work);
-            })) {
+            },
+            System::nanoTime)) {
       for (int i = 0; i < 2; i++) {
         CompletableFuture<ReadRequest> read = new CompletableFuture<>();
-        pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, read::complete);
+        pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, read::complete);
         causes.add(
             read.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt().fallback());
       }
@@ -278,7 +284,8 @@ class PromptPoolTest {
   }
 
   private static PromptPool pool(PromptReader reader, Tokenizing bounds) {
-    return new PromptPool(reader, BodyWatch.NONE, RemoteReader.NONE, bounds, Thread::new);
+    return new PromptPool(
+        reader, BodyWatch.NONE, RemoteReader.NONE, bounds, Thread::new, System::nanoTime);
   }
 
   @Test
@@ -296,15 +303,16 @@ class PromptPoolTest {
               RequestKind.CHAT,
               BODY,
               RoutingHints.NONE,
+              null,
               read -> {
                 blocked.countDown();
                 waitFor(block);
                 first.complete(read);
               });
       blocked.await();
-      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, second::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, second::complete);
       assertThat(pool.scansWaiting()).isEqualTo(1);
-      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, third::complete);
+      pool.read(RequestKind.CHAT, BODY, RoutingHints.NONE, null, third::complete);
       assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isNull();
       assertThat(given.giveUp(FallbackCause.DEADLINE))
           .as("its prompt was given up before")
@@ -343,7 +351,7 @@ class PromptPoolTest {
         ModelTokenizer tokenizer = byModel.get(model);
         return tokenizer == null
             ? null
-            : new Tokenizers.Local(model, tokenizer, FallbackCause.LOADING);
+            : new Tokenizers.Local(model, tokenizer, FallbackCause.LOADING, new PromptCost());
       }
 
       @Override
@@ -369,8 +377,8 @@ class PromptPoolTest {
   }
 
   private static PreparedRequest read(PromptReader reader, RequestKind kind, byte[] body) {
-    try (TreeRoom.Share share = reader.trees().share()) {
-      return reader.read(kind, body, RoutingHints.NONE, share).request();
+    try (PromptWork work = PromptWork.begin(System::nanoTime, reader.trees())) {
+      return reader.read(kind, body, RoutingHints.NONE, work).request();
     }
   }
 
@@ -395,9 +403,10 @@ class PromptPoolTest {
                 BodyWatch.NONE,
                 RemoteReader.NONE,
                 new Tokenizing(1, 1, 100, 10, true, "never", 0),
-                Thread::new)) {
+                Thread::new,
+                System::nanoTime)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
-      pool.read(RequestKind.COMPLETION, BODY, RoutingHints.NONE, answer::complete);
+      pool.read(RequestKind.COMPLETION, BODY, RoutingHints.NONE, null, answer::complete);
       ReadRequest read = answer.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(read.request().prompt().fallback()).isEqualTo(FallbackCause.TOO_LONG);
       assertThat(read.request().model()).isEqualTo("m");

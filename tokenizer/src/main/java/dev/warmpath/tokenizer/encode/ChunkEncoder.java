@@ -36,8 +36,12 @@ final class ChunkEncoder {
     this.words = words;
   }
 
-  /** Adds the tokens of the chunk {@code [from, to)} to {@code out}. */
-  void encode(String text, int from, int to, IdBuffer out) {
+  /**
+   * Adds the tokens of the chunk {@code [from, to)} to {@code out}.
+   *
+   * @throws EncodeGuard.TooMuchException if the guard refuses a part of it
+   */
+  void encode(String text, int from, int to, IdBuffer out, EncodeGuard guard) {
     TextKey key = chunks.key(text.substring(from, to), placement.isHead(from));
     int[] known = chunks.find(key);
     if (known != null) {
@@ -46,7 +50,7 @@ final class ChunkEncoder {
       return;
     }
     int before = out.count();
-    placement.parts(text, from, to, new Parts(text, out));
+    placement.parts(text, from, to, new Parts(text, out, guard));
     chunks.put(key, out.from(before));
   }
 
@@ -62,19 +66,23 @@ final class ChunkEncoder {
     return nativeTokens.sum();
   }
 
-  private int[] encodeNatively(String piece, boolean head) {
-    int[] ids = pieces.encode(piece, head);
-    nativeTokens.add(ids.length);
-    return ids;
-  }
-
   private final class Parts implements Placement.Parts {
     private final String text;
     private final IdBuffer out;
+    private final EncodeGuard guard;
 
-    Parts(String text, IdBuffer out) {
+    Parts(String text, IdBuffer out, EncodeGuard guard) {
       this.text = text;
       this.out = out;
+      this.guard = guard;
+    }
+
+    private int[] encodeNatively(String piece, boolean head) {
+      guard.beforeNative(piece.length());
+      int[] ids = pieces.encode(piece, head);
+      guard.afterNative();
+      nativeTokens.add(ids.length);
+      return ids;
     }
 
     @Override

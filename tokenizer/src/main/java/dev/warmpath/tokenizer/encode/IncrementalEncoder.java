@@ -35,6 +35,9 @@ public final class IncrementalEncoder implements AutoCloseable {
    * where the placement proves that the parts give the tokens of the whole.
    */
 
+  /** Shorter texts have no beginning that is remembered as such. */
+  public static final int BEGINNING_CHARS = PrefixTree.PIECE_CHARS;
+
   /** Characters of a token, about; only the first size of a buffer depends on it. */
   private static final int CHARS_PER_TOKEN = 3;
 
@@ -175,20 +178,31 @@ public final class IncrementalEncoder implements AutoCloseable {
    * @throws InexactPromptException if a part that cannot be cut is too long to encode at all
    */
   public @Nullable EncodedText encode(String text) {
+    return encode(text, EncodeGuard.NONE);
+  }
+
+  /**
+   * The same as long as {@code guard} lets it go on.
+   *
+   * @throws EncodeGuard.TooMuchException if it does not
+   */
+  public @Nullable EncodedText encode(String text, EncodeGuard guard) {
+    guard.beforeText(text.length());
     PrefixNode known = beginnings.walk(text);
     int from = known == null ? 0 : known.end();
     if (!placeholders && !TextEncoder.isWellFormed(text, from)) {
       return null;
     }
     IdBuffer rest = new IdBuffer((text.length() - from) / CHARS_PER_TOKEN);
-    PrefixNode last = encodeFrom(text, known, rest);
+    PrefixNode last = encodeFrom(text, known, rest, guard);
     if (known != null) {
       prefixTokens.add(known.endTokens());
     }
     return new EncodedText(known, rest.from(0), last);
   }
 
-  private @Nullable PrefixNode encodeFrom(String text, @Nullable PrefixNode known, IdBuffer out) {
+  private @Nullable PrefixNode encodeFrom(
+      String text, @Nullable PrefixNode known, IdBuffer out, EncodeGuard guard) {
     PrefixNode last = known;
     int start = known == null ? 0 : known.end();
     int startTokens = 0;
@@ -196,7 +210,7 @@ public final class IncrementalEncoder implements AutoCloseable {
     while (at < text.length()) {
       ensureWanted();
       int end = placement.chunkEnd(text, at);
-      encoder.encode(text, at, end, out);
+      encoder.encode(text, at, end, out, guard);
       if (beginnings.fits(text, start, end)) {
         last = beginnings.add(last, text, end, out.from(startTokens));
         start = end;
@@ -223,11 +237,16 @@ public final class IncrementalEncoder implements AutoCloseable {
    *
    * @throws CancellationException if the thread is interrupted already
    * @throws InexactPromptException if the text is too long to encode in one go
+   * @throws EncodeGuard.TooMuchException if the guard refuses it
    */
-  public EncodedText wholeWithSpecialTokens(String text) {
+  public EncodedText wholeWithSpecialTokens(String text, EncodeGuard guard) {
     ensureWanted();
     NativeBound.check(text);
-    return new EncodedText(whole.encode(text, true));
+    guard.beforeText(text.length());
+    guard.beforeNative(text.length());
+    int[] ids = whole.encode(text, true);
+    guard.afterNative();
+    return new EncodedText(ids);
   }
 
   /**

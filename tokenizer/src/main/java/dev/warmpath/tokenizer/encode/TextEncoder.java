@@ -20,8 +20,9 @@ public final class TextEncoder implements AutoCloseable {
 
   /*
    * The tokenizer lives in native memory behind a number. Calls hold the read lock and close takes
-   * the write lock, so the memory is never freed under a call. There is no finalizer: an encoder
-   * that nobody closes lives as long as the process.
+   * the write lock, so the memory is never freed under a call. No call waits: it goes past a close
+   * that waits for others, and finds the lock taken only when the encoder is closed. There is no
+   * finalizer: an encoder that nobody closes lives as long as the process.
    */
   private final ReadWriteLock lifetime = new ReentrantReadWriteLock();
   private long handle;
@@ -119,15 +120,21 @@ public final class TextEncoder implements AutoCloseable {
 
   private <T> T alive(LongFunction<T> call) {
     Lock lock = lifetime.readLock();
-    lock.lock();
+    if (!lock.tryLock()) {
+      throw closed();
+    }
     try {
       if (handle == 0) {
-        throw new IllegalStateException("the encoder is closed");
+        throw closed();
       }
       return call.apply(handle);
     } finally {
       lock.unlock();
     }
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("the encoder is closed");
   }
 
   private static int[] encode(long tokenizer, String text, boolean addSpecialTokens) {

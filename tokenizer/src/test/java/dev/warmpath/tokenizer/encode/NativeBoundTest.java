@@ -69,11 +69,11 @@ class NativeBoundTest {
   void aTextWithSpecialTokensIsBoundedAndGivenUpToo() {
     try (IncrementalEncoder encoder = encoder(cutting(), Kind.INSIDE)) {
       String longer = "b ".repeat(NativeBound.LONGEST_BYTES);
-      assertThatThrownBy(() -> encoder.wholeWithSpecialTokens(longer))
+      assertThatThrownBy(() -> encoder.wholeWithSpecialTokens(longer, EncodeGuard.NONE))
           .isInstanceOf(InexactPromptException.class);
       Thread.currentThread().interrupt();
       try {
-        assertThatThrownBy(() -> encoder.wholeWithSpecialTokens("b"))
+        assertThatThrownBy(() -> encoder.wholeWithSpecialTokens("b", EncodeGuard.NONE))
             .isInstanceOf(CancellationException.class);
       } finally {
         assertThat(Thread.interrupted()).isTrue();

@@ -61,6 +61,11 @@ public final class TreeRoom {
       return json.reader(new CountedNodes(this));
     }
 
+    /** What it takes, the tree and all that is made of it. */
+    public long usedBytes() {
+      return usedBytes;
+    }
+
     private void take(long bytes) {
       usedBytes += bytes;
       if (usedBytes > takenBytes && !closed) {

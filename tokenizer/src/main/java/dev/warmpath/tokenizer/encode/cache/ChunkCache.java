@@ -21,6 +21,9 @@ public final class ChunkCache {
   /** What an entry takes besides its tokens, about. */
   private static final int ENTRY_BYTES = 128;
 
+  /** A smaller budget drops about so much at a time: whoever reads waits meanwhile. */
+  private static final int STEP_BYTES = 1 << 14;
+
   private static final float LOAD_FACTOR = 0.75f;
 
   private final Hasher128 hasher;
@@ -106,9 +109,21 @@ public final class ChunkCache {
       return makeRoom();
     }
 
-    synchronized int resize(long maxBytes) {
-      this.maxBytes = maxBytes;
+    int resize(long maxBytes) {
+      int evicted = 0;
+      do {
+        evicted += approach(maxBytes);
+      } while (!isAt(maxBytes));
+      return evicted;
+    }
+
+    private synchronized int approach(long target) {
+      maxBytes = Math.max(target, Math.min(maxBytes, bytes) - STEP_BYTES);
       return makeRoom();
+    }
+
+    private synchronized boolean isAt(long target) {
+      return maxBytes == target;
     }
 
     private int makeRoom() {
