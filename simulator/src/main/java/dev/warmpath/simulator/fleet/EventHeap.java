@@ -18,7 +18,8 @@ final class EventHeap {
     INCIDENT,
     TICK,
     MESSAGE,
-    TRANSFERRED;
+    TRANSFERRED,
+    PATIENCE_ENDS;
 
     private static final Kind[] ALL = values(); // 8 at most: see `what`
 

@@ -40,6 +40,13 @@ public final class VirtualFleet {
   private static final double NANOS = 1e9;
   private static final double NANOS_PER_MILLI = 1e6;
   private static final int ATTEMPTS = 3;
+
+  /** So often OpenAI's clients ask again by default. */
+  private static final int RETRIES = 2;
+
+  /** {@code Retry-After} of a request that waited for too long. */
+  private static final long RETRY_NANOS = 1_000_000_000L;
+
   private static final long TICK_NANOS = 5_000_000;
 
   /** What still waits after so long with nobody at work waits for ever. */
@@ -55,6 +62,7 @@ public final class VirtualFleet {
   private final Measures measures;
   private final int[] firsts;
   private final Map<Long, VirtualRequest> transfers = new HashMap<>();
+  private final Map<Integer, Waiting> waiting = new HashMap<>();
   private long nextTransfer;
   private int nextFirst;
   private long nowNanos;
@@ -72,7 +80,7 @@ public final class VirtualFleet {
               .formatted(blockSize, workload.trace().blockSizeTokens()));
     }
     space = new ChainSpace("virtual", blockSize, 0);
-    FleetPlan.Shared shared = plan.store();
+    FleetPlan.Shared shared = plan.beyond().store();
     BlockStore store =
         shared == null ? null : new BlockStore(shared.blocks(), BlockStore.Listener.NONE);
     EngineConfig config = plan.engine().with(plan.engine().cache().with(store));
@@ -142,6 +150,7 @@ public final class VirtualFleet {
         case TICK -> tick(routers.get((int) subject));
         case MESSAGE -> routers.get(network.deliver(subject)).touch();
         case TRANSFERRED -> transferred(subject);
+        case PATIENCE_ENDS -> refuse((int) subject);
       }
     }
     progress.accept(arrivals);
@@ -182,6 +191,11 @@ public final class VirtualFleet {
   }
 
   private void arrive(int request) {
+    Waiting before = waiting.remove(request);
+    if (before != null) {
+      ask(before.question);
+      return;
+    }
     if (workload.isFirst(request)) {
       announceFirst();
     }
@@ -208,16 +222,42 @@ public final class VirtualFleet {
         routers.get(plan.routers().of(request, workload.session(request), plan.seed()));
     Question question =
         new Question(request, router, prepared, workload.answerTokens(request), names, nowNanos);
-    answered(question, router.dispatcher.admit(prepared, result -> answered(question, result)));
+    ask(question);
+  }
+
+  private void ask(Question question) {
+    VirtualRouter router = question.router;
+    answered(
+        question, router.dispatcher.admit(question.prepared, result -> answered(question, result)));
     router.touch();
   }
 
-  /** The dispatcher has said who gets the request. */
+  /** The dispatcher has said who gets the request, or that it waits. */
   private void answered(Question question, DispatchResult result) {
+    if (result instanceof DispatchResult.Queued queued) {
+      waiting.put(question.number, new Waiting(question, queued));
+      heap.add(nowNanos + plan.queueMillis() * 1_000_000, Kind.PATIENCE_ENDS, question.number);
+      return;
+    }
+    waiting.remove(question.number);
     if (result instanceof Assignment assignment) {
       send(question, assignment);
     } else if (result instanceof DispatchResult.NoCandidate) {
       over(question.number, true);
+    }
+  }
+
+  /** A request that still waits has waited too long; its client asks again a few times. */
+  private void refuse(int request) {
+    Waiting one = waiting.get(request);
+    if (one == null || !one.queued.withdraw()) {
+      return;
+    }
+    if (one.question.refusals++ < RETRIES) {
+      heap.add(nowNanos + RETRY_NANOS, Kind.ARRIVAL, request);
+    } else {
+      waiting.remove(request);
+      over(request, true);
     }
   }
 
@@ -249,7 +289,7 @@ public final class VirtualFleet {
     EngineState source = assignment.source();
     int end = source == null ? 0 : heldEnd(router.engine(source.replica()), request);
     if (source != null && end > 0) {
-      Link link = Objects.requireNonNull(plan.pull());
+      Link link = Objects.requireNonNull(plan.beyond().pull());
       int tokens = end - engine.cachedTokens(request);
       transfer(request.received(end), tokens, link, router.engine(source.replica()), engine);
     } else {
@@ -362,6 +402,9 @@ public final class VirtualFleet {
     engine.goOn(nowNanos);
   }
 
+  /** A request that is in a router's queue, or was until it was refused and comes again. */
+  private record Waiting(Question question, DispatchResult.Queued queued) {}
+
   private final List<VirtualRequest> begun = new ArrayList<>();
   private final List<VirtualRequest> ended = new ArrayList<>();
 
@@ -419,10 +462,11 @@ public final class VirtualFleet {
     }
   }
 
-  /** The next turn comes when its time to think is over, whatever became of this one. */
+  /** The next turn comes when its time to think is over; a session ends with a turn that failed. */
   private void over(int request, boolean rejected) {
     if (rejected) {
       measures.rejected(request);
+      return;
     }
     int next = workload.next(request);
     if (next != Trace.NONE) {

@@ -87,6 +87,7 @@ final class VirtualRequest extends EngineRequest {
     final long[] names;
     final long arrivedNanos;
     int failures;
+    int refusals;
     java.util.Set<String> failedOn = java.util.Set.of();
 
     @SuppressWarnings("NullAway.Init")

@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class VirtualRouter implements EngineEvents {
 
+  private static final int REPLICA_REQUESTS = 4096; // the default
   private static final int MOST_QUEUED = 1 << 20;
   private static final int MOST_ORPHANS = 1 << 16;
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -90,18 +91,17 @@ final class VirtualRouter implements EngineEvents {
             index,
             this,
             plan.policy().get(),
-            new Dispatcher.Limits(
-                ExpectedBlocks.Limits.DEFAULT, plan.replicaRequests(), MOST_QUEUED),
+            new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, REPLICA_REQUESTS, MOST_QUEUED),
             new Dispatcher.Environment(
                 clock,
                 new SplittableRandom(seed),
                 new Metrics(),
                 cluster == null ? List.of() : List.of(cluster)));
-    dispatcher.loadBack(plan.loadBack());
-    dispatcher.pulls(plan.pull() != null);
+    dispatcher.loadBack(plan.beyond().loadBack());
+    dispatcher.pulls(plan.beyond().pull() != null);
     if (plan.pairs().isOn()) {
       dispatcher.splitRule(PolicySpec.rule(plan.pairs().rule()));
-    } else if (plan.pull() != null) {
+    } else if (plan.beyond().pull() != null) {
       dispatcher.splitRule(SplitRules.NEVER);
     }
     if (cluster != null) {
@@ -140,7 +140,7 @@ final class VirtualRouter implements EngineEvents {
   }
 
   private @Nullable Store store(FleetPlan plan) {
-    FleetPlan.Shared shared = plan.store();
+    FleetPlan.Shared shared = plan.beyond().store();
     if (shared == null) {
       return null;
     }

@@ -126,7 +126,7 @@ public final class Workload {
   }
 
   /** The request that waits for this one, or {@link Trace#NONE}. */
-  int next(int request) {
+  public int next(int request) {
     int row = next[row(request)];
     return row == Trace.NONE ? row : request - row(request) + row;
   }
@@ -178,7 +178,7 @@ public final class Workload {
   }
 
   /** The requests that wait for no other, in the order in which they arrive. */
-  int[] firsts() {
+  public int[] firsts() {
     return IntStream.range(0, requests())
         .filter(this::isFirst)
         .boxed()

@@ -128,7 +128,7 @@ public final class FleetSize {
       Workload workload = new Workload(trace, goal.growth, 1, seed);
       Measures measures = new VirtualFleet(plan, workload).run(arrivals -> {});
       double from = RunFigures.countedFromSeconds(measures, FILLING);
-      runs.add(RunFigures.of(measures, replicas, RunFigures.Goal.DEFAULT, from));
+      runs.add(RunFigures.of(workload, measures, replicas, RunFigures.Goal.DEFAULT, from));
     }
     return new Answer(policy, replicas, isEnough(runs), runs);
   }

@@ -16,7 +16,8 @@ public enum Figure {
   IMBALANCE("imbalance", "imbalance", "", Better.LOWER, 2),
   PREDICTED_MINUS_ACTUAL("predictedMinusActual", "predicted − actual", "tokens", Better.NEITHER, 1),
   SPLIT("split", "split", "", Better.NEITHER, 3),
-  REJECTED("rejected", "rejected", "", Better.LOWER, 0);
+  REJECTED("rejected", "rejected", "", Better.LOWER, 0),
+  SESSIONS("sessionsPerSecond", "sessions", "/s", Better.HIGHER, 3);
 
   /** Which values are good ones. */
   public enum Better {
@@ -81,6 +82,7 @@ public enum Figure {
       case PREDICTED_MINUS_ACTUAL -> run.predictedMinusActual();
       case SPLIT -> run.split();
       case REJECTED -> run.rejected();
+      case SESSIONS -> run.sessionsPerSecond();
     };
   }
 }

@@ -1,7 +1,9 @@
 package dev.warmpath.simulator.study;
 
 import dev.warmpath.simulator.fleet.Measures;
+import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.statistics.Distribution;
+import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
 
 /**
@@ -19,6 +21,9 @@ import java.util.Arrays;
  * @param predictedMinusActual mean tokens by which the router's prediction was off
  * @param split share of requests whose prompt one engine computed and whose answer another one
  * @param rejected requests without an answer
+ * @param sessionsPerSecond sessions whose every turn was answered, for each second from the begin
+ *     of counting until the last session begins, of those that end in this time; 0 if they all
+ *     begin at once
  * @param spanSeconds from the first arrival to the last first token
  */
 public record RunFigures(
@@ -34,6 +39,7 @@ public record RunFigures(
     double predictedMinusActual,
     double split,
     int rejected,
+    double sessionsPerSecond,
     double spanSeconds) {
 
   /** What an answer should keep to, both at most. */
@@ -52,8 +58,9 @@ public record RunFigures(
   }
 
   /** The figures of the requests that arrived from a time on, of a run on so many engines. */
-  public static RunFigures of(Measures measures, int engines, Goal goal, double fromSeconds) {
-    return new Counting(engines, goal, fromSeconds).count(measures);
+  public static RunFigures of(
+      Workload workload, Measures measures, int engines, Goal goal, double fromSeconds) {
+    return new Counting(engines, goal, fromSeconds).count(workload, measures);
   }
 
   /** Adds up. */
@@ -83,7 +90,7 @@ public record RunFigures(
       computed = new double[engines];
     }
 
-    RunFigures count(Measures measures) {
+    RunFigures count(Workload workload, Measures measures) {
       for (int i = 0; i < measures.requests(); i++) {
         if (measures.arrivedSeconds(i) >= fromSeconds) {
           add(measures, i);
@@ -104,7 +111,23 @@ public record RunFigures(
           (double) off / Math.max(1, predicted),
           (double) split / Math.max(1, served),
           rejected,
+          sessionsPerSecond(workload, measures),
           lastSeconds - fromSeconds);
+    }
+
+    private double sessionsPerSecond(Workload workload, Measures measures) {
+      int[] begins = workload.firsts();
+      double until = Arrays.stream(begins).mapToDouble(measures::arrivedSeconds).max().orElse(0);
+      int sessions = 0;
+      for (int begin : begins) {
+        int turn = begin;
+        while (workload.next(turn) != Trace.NONE && measures.answeredMillis(turn) >= 0) {
+          turn = workload.next(turn);
+        }
+        double ended = measures.arrivedSeconds(turn) + measures.answeredMillis(turn) / 1e3;
+        sessions += ended >= fromSeconds && ended <= until ? 1 : 0;
+      }
+      return until > fromSeconds ? sessions / (until - fromSeconds) : 0;
     }
 
     private void add(Measures measures, int i) {

@@ -119,6 +119,7 @@ public final class Study {
    * @param pull how engines get what that of others holds; null if they do not
    * @param storeTokens that a store holds which all engines read; 0 for none
    * @param storePublishes whether routers hear of what it drops
+   * @param queueMillis a request that has waited so long at a router is refused
    */
   public record Runs(
       int copies,
@@ -131,7 +132,8 @@ public final class Study {
       LoadBack loadBack,
       @Nullable Link pull,
       long storeTokens,
-      boolean storePublishes) {
+      boolean storePublishes,
+      long queueMillis) {
 
     /** Loads go over PCIe. */
     public Runs(
@@ -147,7 +149,8 @@ public final class Study {
           LoadBack.CHEAPEST,
           null,
           0,
-          true);
+          true,
+          FleetPlan.QUEUE_MILLIS);
     }
 
     int copiesFor(int engines) {
@@ -355,17 +358,21 @@ public final class Study {
             trace, cell.rate(), runs.copiesFor(cell.replicas()), seed, runs.spreadMillis / 1e3);
     EngineConfig engine = engine(cell);
     FleetPlan plan =
-        FleetPlan.of(
-                cell.replicas(), engine, cell.index(), () -> PolicySpec.make(cell.policy()), seed)
-            .behind(cell.routers())
-            .with(cell.pairs())
-            .with(runs.loadBack)
-            .pulling(runs.pull)
-            .sharing(store());
+        new FleetPlan(
+            cell.replicas(),
+            engine,
+            cell.index(),
+            () -> PolicySpec.make(cell.policy()),
+            runs.queueMillis,
+            seed,
+            List.of(),
+            cell.routers(),
+            cell.pairs(),
+            new FleetPlan.Beyond(runs.loadBack, runs.pull, store()));
     Measures measures = new VirtualFleet(plan, workload).run(progress);
     double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
     return new Outcome(
-        RunFigures.of(measures, cell.replicas(), RunFigures.Goal.DEFAULT, from),
+        RunFigures.of(workload, measures, cell.replicas(), RunFigures.Goal.DEFAULT, from),
         withOracle ? Oracle.of(workload, measures, engine.cache(), cell.replicas(), from) : null);
   }
 

@@ -3,7 +3,6 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.routing.policy.Policies;
-import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
@@ -21,6 +20,7 @@ class MemoryTest {
   private static final int SYSTEM_BLOCKS = 5;
   private static final int TURN_BLOCKS = 7;
   private static final int TURNS = 10;
+  private static final long DAY_MILLIS = 86_400_000;
 
   /** Chats that take turns, with a think time in which all others have theirs. */
   private static Trace chats(
@@ -69,9 +69,23 @@ class MemoryTest {
   }
 
   private static Outcome run(Map<String, Double> options, Trace trace, int engines, int blocks) {
-    EngineConfig engine = Runs.engine(BLOCK, blocks);
+    return run(options, trace, engines, blocks, FleetPlan.QUEUE_MILLIS);
+  }
+
+  private static Outcome run(
+      Map<String, Double> options, Trace trace, int engines, int blocks, long queueMillis) {
     FleetPlan plan =
-        FleetPlan.of(engines, engine, IndexMode.NOW, () -> Policies.named("warm", options), 1);
+        new FleetPlan(
+            engines,
+            Runs.engine(BLOCK, blocks),
+            IndexMode.NOW,
+            () -> Policies.named("warm", options),
+            queueMillis,
+            1,
+            List.of(),
+            Routers.ONE,
+            Pairs.NONE,
+            FleetPlan.Beyond.HOST);
     Workload workload = new Workload(trace, 1, 1, 1);
     return new Outcome(new VirtualFleet(plan, workload).run(arrivals -> {}), engines);
   }
@@ -80,11 +94,41 @@ class MemoryTest {
   @Test
   void whatDoesNotFitWaitsAndTheRestGoesOn() {
     Trace trace = chats(60, 4, 5, 1_250, 60);
-    Outcome held = run(Map.of(), trace, 2, 19_000);
+    Outcome held = run(Map.of(), trace, 2, 19_000, DAY_MILLIS);
     Outcome free = run(Map.of("hold-above", 2.0), trace, 2, 19_000);
     assertThat(held.answered()).isEqualTo(trace.requests());
     assertThat(held.hitRate()).isGreaterThan(free.hitRate() + 0.3);
     assertThat(held.meanMillis()).isLessThan(0.8 * free.meanMillis());
+  }
+
+  /** Some chats more than fit: without holding each of them evicts the next one's context. */
+  @ParameterizedTest
+  @CsvSource({"28, 0.2", "32, 0.4", "40, 0.4"})
+  void aLittleTooMuchDoesNotLoseAll(int chats, double more) {
+    Trace trace = chats(chats, 4, 5, 1_250, 60);
+    Outcome held = run(Map.of(), trace, 2, 19_000, DAY_MILLIS);
+    Outcome free = run(Map.of("hold-above", 2.0), trace, 2, 19_000);
+    assertThat(held.answered()).isEqualTo(trace.requests());
+    assertThat(held.hitRate()).isGreaterThan(free.hitRate() + more);
+    assertThat(held.meanMillis()).isLessThan(0.8 * free.meanMillis());
+  }
+
+  /** A turn is tried three times in the queue, as by clients that ask again twice. */
+  @Test
+  void nobodyWaitsLongerThanTheQueueAllows() {
+    Trace trace = chats(60, 4, 5, 1_250, 60);
+    Outcome free = run(Map.of("hold-above", 2.0), trace, 2, 19_000);
+    Outcome held = run(Map.of(), trace, 2, 19_000);
+    Measures measures = held.measures();
+    double longest = 0;
+    int refused = 0;
+    for (int i = 0; i < measures.requests(); i++) {
+      longest = measures.firstMillis(i) > longest ? measures.firstMillis(i) : longest;
+      refused += measures.isRejected(i) ? 1 : 0;
+    }
+    assertThat(refused).isBetween(1, 30); // each ends one of 60 chats
+    assertThat(longest).isLessThan(3 * FleetPlan.QUEUE_MILLIS + 2 * 1_000 + free.meanMillis());
+    assertThat(held.hitRate()).isGreaterThan(free.hitRate() + 0.5);
   }
 
   /** A fleet with room for all holds nobody: it does the same to the last millisecond. */

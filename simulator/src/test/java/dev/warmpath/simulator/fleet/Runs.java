@@ -75,11 +75,12 @@ final class Runs {
             engine,
             index,
             () -> Policies.named(policy, Map.of()),
-            FleetPlan.REPLICA_REQUESTS,
+            FleetPlan.QUEUE_MILLIS,
             1,
             List.of(incidents),
             routers,
-            pairs);
+            pairs,
+            FleetPlan.Beyond.HOST);
     Workload workload = new Workload(trace, 1, 1, 1);
     return new Outcome(new VirtualFleet(plan, workload).run(arrivals -> {}), engines);
   }

@@ -94,11 +94,12 @@ class VirtualFleetTest {
   }
 
   @Test
-  void whatNoCacheCanHoldIsRefused() {
+  void whatNoCacheCanHoldIsRefusedAndEndsItsSession() {
     Trace trace = turns(3, 3000, 5);
     Outcome outcome = Runs.run("warm", trace, 2, 100);
     assertThat(outcome.answered()).isZero();
-    assertThat(outcome.measures().isRejected(2)).isTrue();
+    assertThat(outcome.measures().isRejected(0)).isTrue();
+    assertThat(outcome.measures().arrivedSeconds(1)).isNaN();
   }
 
   @Test

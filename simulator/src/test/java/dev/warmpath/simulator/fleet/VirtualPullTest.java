@@ -3,6 +3,7 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.engine.StepCost;
@@ -24,7 +25,7 @@ class VirtualPullTest {
             StepCost.H100X4);
     FleetPlan plan =
         FleetPlan.of(2, engine, IndexMode.NOW, () -> PolicySpec.make("round-robin"), 1)
-            .pulling(pull);
+            .with(new FleetPlan.Beyond(LoadBack.CHEAPEST, pull, null));
     return new VirtualFleet(plan, new Workload(trace, 1, 1, 1)).run(done -> {});
   }
 

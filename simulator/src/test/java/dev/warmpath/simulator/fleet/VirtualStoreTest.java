@@ -21,8 +21,7 @@ final class VirtualStoreTest {
             .with(new Link(3, 10));
     FleetPlan plan =
         FleetPlan.of(2, engine, IndexMode.NOW, () -> PolicySpec.make("round-robin"), 1)
-            .with(LoadBack.ALWAYS)
-            .sharing(store);
+            .with(new FleetPlan.Beyond(LoadBack.ALWAYS, null, store));
     return new VirtualFleet(plan, new Workload(trace, 1, 1, 1)).run(done -> {});
   }
 

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.simulator.fleet.MadeMeasures;
 import dev.warmpath.simulator.fleet.Measures;
+import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.statistics.Distribution;
 import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.RunFigures.Goal;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 import org.junit.jupiter.api.Test;
 
 final class RunFiguresTest {
@@ -25,7 +28,7 @@ final class RunFiguresTest {
             .rejected(100, 64)
             .missing()
             .done();
-    RunFigures figures = RunFigures.of(run, 2, GOAL, RunFigures.countedFromSeconds(run, 0.1));
+    RunFigures figures = of(run, 2, RunFigures.countedFromSeconds(run, 0.1));
     assertThat(figures.requests()).isEqualTo(4);
     assertThat(figures.rejected()).isEqualTo(1);
     assertThat(figures.ttftMillis()).isEqualTo(new Distribution(1000, 1000, 1500, 1500));
@@ -44,14 +47,14 @@ final class RunFiguresTest {
     for (int i = 100; i > 0; i--) {
       run.answered(0, 1, 0, 0, 0, i, 1);
     }
-    RunFigures figures = RunFigures.of(run.done(), 1, GOAL, 0);
+    RunFigures figures = of(run.done(), 1, 0);
     assertThat(figures.ttftMillis()).isEqualTo(new Distribution(50.5, 50, 90, 99));
   }
 
   @Test
   void nothingAnsweredHasNoTimes() {
     Measures run = new MadeMeasures(1).rejected(5, 10).done();
-    RunFigures figures = RunFigures.of(run, 1, GOAL, 0);
+    RunFigures figures = of(run, 1, 0);
     assertThat(figures.ttftMillis().mean()).isNaN();
     assertThat(figures.rejected()).isEqualTo(1);
     assertThat(figures.hitRate()).isZero();
@@ -72,8 +75,38 @@ final class RunFiguresTest {
     assertThat(cell.oracle(Oracle::poolHitRate)).isEqualTo(0.375);
   }
 
+  @Test
+  void countsSessionsThatEndWhileOthersBegin() {
+    TraceBuilder trace = new TraceBuilder("sessions", 16);
+    for (int session = 0; session < 3; session++) {
+      trace.request(10 * session, Trace.NONE, session, 1, 1).request(1, 2 * session, session, 1, 1);
+    }
+    trace.request(50, Trace.NONE, 3, 1, 1);
+    Measures run =
+        new MadeMeasures(7)
+            .answered(0, 1, 0, 0, 0, 1000, 0)
+            .answered(2, 1, 0, 0, 0, 9_000, 0) // ends at 11 s
+            .answered(10, 1, 0, 0, 0, 1000, 0)
+            .rejected(12, 1)
+            .answered(20, 1, 0, 0, 0, 1000, 0)
+            .answered(22, 1, 0, 0, 0, 40_000, 0) // after the last begins
+            .answered(50, 1, 0, 0, 0, 1000, 0)
+            .done();
+    Workload workload = new Workload(trace.build(), 1, 1, 1);
+    assertThat(RunFigures.of(workload, run, 1, GOAL, 10).sessionsPerSecond()).isEqualTo(1.0 / 40);
+    assertThat(RunFigures.of(workload, run, 1, GOAL, 12).sessionsPerSecond()).isZero();
+  }
+
+  private static RunFigures of(Measures run, int engines, double fromSeconds) {
+    TraceBuilder trace = new TraceBuilder("singles", 16);
+    for (int request = 0; request < run.requests(); request++) {
+      trace.request(request, Trace.NONE, request, 1, 1);
+    }
+    return RunFigures.of(new Workload(trace.build(), 1, 1, 1), run, engines, GOAL, fromSeconds);
+  }
+
   private static RunFigures figures(double ttft) {
     Measures run = new MadeMeasures(1).answered(0, 1, 0, 0, 0, ttft, 1).done();
-    return RunFigures.of(run, 1, GOAL, 0);
+    return of(run, 1, 0);
   }
 }

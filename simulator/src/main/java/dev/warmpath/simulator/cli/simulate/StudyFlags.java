@@ -5,6 +5,7 @@ import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.engine.Link;
+import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.PolicySpec;
@@ -111,6 +112,13 @@ public final class StudyFlags {
 
   @Option(names = "--store-silent", description = "Routers do not hear of what that store drops.")
   private boolean storeSilent;
+
+  @Option(
+      names = "--queue-ms",
+      paramLabel = "MS",
+      defaultValue = "" + FleetPlan.QUEUE_MILLIS,
+      description = "What has waited so long at a router is refused (${DEFAULT-VALUE}).")
+  private long queueMillis;
 
   @Option(
       names = "--rate",
@@ -308,6 +316,7 @@ public final class StudyFlags {
     check("--seeds", List.of(seeds), value -> bounded(value, 1, MOST_REPLICAS));
     check("--spread-ms", List.of(spreadMillis), value -> bounded(value, 0, 1e9));
     check("--store-kv-tokens", List.of(storeKvTokens), value -> bounded(value, 0, 1 << 30));
+    check("--queue-ms", List.of(queueMillis), value -> bounded(value, 1, 1e12));
     double left = ShareText.share("--warm-up", warmUp);
     return new Study.Runs(
         copies,
@@ -320,7 +329,8 @@ public final class StudyFlags {
         converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0),
         pull == null ? null : converted("--pull", List.of(pull), this::pull).get(0),
         storeKvTokens,
-        !storeSilent);
+        !storeSilent,
+        queueMillis);
   }
 
   private Link pull(String text) {

@@ -50,6 +50,7 @@ public final class CellsJson {
           Figure.IMBALANCE,
           Figure.PREDICTED_MINUS_ACTUAL,
           Figure.REJECTED,
+          Figure.SESSIONS,
           Figure.HOST_HIT_RATE,
           Figure.LOAD_MEAN,
           Figure.ANSWER_MEAN,

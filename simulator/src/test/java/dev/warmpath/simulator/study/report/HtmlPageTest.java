@@ -47,7 +47,7 @@ final class HtmlPageTest {
     assertThat(elements(page, "g", "bar")).hasSize(4 * 3 * 2);
     Element table = elements(page, "table", "").get(0);
     assertThat(elements(table, "tr", "")).hasSize(3);
-    assertThat(elements(table, "td", "best")).hasSize(9);
+    assertThat(elements(table, "td", "best")).hasSize(10);
     assertThat(elements(table, "td", "best").get(0).getTextContent()).isEqualTo("100 ± 5");
     assertThat(elements(table, "td", "near").stream().map(Element::getTextContent))
         .contains("≈ 109 ± 5");

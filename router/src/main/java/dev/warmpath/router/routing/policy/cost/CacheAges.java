@@ -157,14 +157,47 @@ final class CacheAges {
       oldest = Math.max(oldest, oldestAge(request, candidates, row, now));
     }
     for (int row = 0; row < count; row++) {
-      lost[row] = lostTokens(request, candidates, row, now, oldest);
+      int missed = candidates.uncachedTokens(request, row);
+      lost[row] = lostTokens(missed, candidates, row, now, oldest);
     }
     return lost;
   }
 
-  /** The same of one candidate, however late they are used again. */
-  synchronized double lostTokens(RoutingRequest request, Candidates candidates, int row) {
-    return lostTokens(request, candidates, row, ticks(request.nowNanos()), FOREVER);
+  /**
+   * The same of one candidate that has to compute so much of the prompt, however late they are used
+   * again.
+   */
+  synchronized double lostTokens(
+      RoutingRequest request, Candidates candidates, int row, int missedTokens) {
+    int now = ticks(request.nowNanos());
+    return lostTokens(missedTokens, candidates, row, now, FOREVER);
+  }
+
+  /**
+   * How many tokens a candidate will have to compute when it comes to the request: some of what it
+   * holds now is evicted by those that wait there before it.
+   */
+  synchronized int missedTokens(RoutingRequest request, Candidates candidates, int row) {
+    Content content = contents.get(candidates.number(row));
+    PromptBlocks blocks = request.blocks();
+    int size = blocks.blockSizeTokens();
+    int credit = candidates.creditTokens(request, row);
+    int missed = candidates.uncachedTokens(request, row);
+    if (content == null || isUnpriced(candidates, row)) {
+      return missed;
+    }
+    int depth = 1;
+    for (int last = 0; depth <= blocks.count() && last * size < credit; depth += step(depth)) {
+      long key = blocks.key(depth - 1);
+      int place = place(key);
+      boolean isHere =
+          keys[place] == key && lastUses[place] > 0 && engines[place] == candidates.number(row);
+      if (isHere && !content.reaches(lastUses[place])) {
+        return missed + credit - last * size;
+      }
+      last = depth;
+    }
+    return missed;
   }
 
   private int oldestAge(RoutingRequest request, Candidates candidates, int row, int now) {
@@ -174,7 +207,7 @@ final class CacheAges {
     }
     if (content == null
         || content.isEmpty()
-        || evictedTokens(request, candidates, row, content) <= 0) {
+        || evictedTokens(candidates.uncachedTokens(request, row), candidates, row, content) <= 0) {
       return FOREVER;
     }
     return now - content.lastUses[content.first];
@@ -186,18 +219,17 @@ final class CacheAges {
   }
 
   private static long evictedTokens(
-      RoutingRequest request, Candidates candidates, int row, Content content) {
-    long freeTokens = candidates.capacityTokens(row) - content.total;
-    return candidates.uncachedTokens(request, row) - freeTokens;
+      int missedTokens, Candidates candidates, int row, Content content) {
+    return missedTokens - (candidates.capacityTokens(row) - content.total);
   }
 
   private double lostTokens(
-      RoutingRequest request, Candidates candidates, int row, int now, int untilAge) {
+      int missedTokens, Candidates candidates, int row, int now, int untilAge) {
     Content content = contents.get(candidates.number(row));
     if (content == null || isUnpriced(candidates, row)) {
       return 0;
     }
-    long left = evictedTokens(request, candidates, row, content);
+    long left = evictedTokens(missedTokens, candidates, row, content);
     double lost = 0;
     for (int slice = content.first; slice < content.end && left > 0; slice++) {
       long evicted = Math.min(left, content.tokens[slice]);

@@ -28,9 +28,9 @@ import java.util.function.IntToDoubleFunction;
  *
  * <p>Where sessions need more memory than there is, each turn evicts what another one's next turn
  * needs, and all get slow together. There those whose contexts are held go on, and the others'
- * turns {@linkplain #holds wait}: while more than half of what they would evict is going to be used
- * again (the working sets, Denning, 1968), and computing what waits takes longer than clients pause
- * between turns.
+ * turns {@linkplain #holds wait}: while they would evict what is going to be used again, more than
+ * {@code holdAbove} tokens for each that they store (the working sets, Denning, 1968), and
+ * computing what waits takes longer than clients pause between turns.
  *
  * <p>A prefix that too few engines hold ({@link PrefixDemand}) is no miss where it is missing: the
  * copy serves those that come later, and costs nothing here. So what many share spreads before its
@@ -96,7 +96,7 @@ public final class WarmPolicy implements RankingPolicy {
      * What was good all round on recorded workloads; docs/decisions/price-a-miss-by-what-waits.md
      * has the sweep.
      */
-    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5, 1, 0.03, 0.5);
+    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5, 1, 0.03, 0.3);
 
     public Weights {
       requireWeight("missWeight", missWeight);
@@ -150,14 +150,14 @@ public final class WarmPolicy implements RankingPolicy {
   @Override
   public boolean holds(RoutingRequest request, Candidates candidates, int winner, long heldTokens) {
     int whole = request.knownTokens();
-    int missed = candidates.uncachedTokens(request, winner);
+    int missed = ages.missedTokens(request, candidates, winner);
     if (missed <= SMALL_SHARE * whole || candidates.requests(winner) == 0) {
       return false;
     }
     double perToken = candidates.cost(winner).millis(whole, whole) / whole;
     double ofHeld = perToken * heldTokens / candidates.count();
     return candidates.prefillBacklogMillis(winner) + ofHeld >= LONG_WAIT * ages.medianReturnMillis()
-        && ages.lostTokens(request, candidates, winner) > weights.holdAbove() * missed;
+        && ages.lostTokens(request, candidates, winner, missed) > weights.holdAbove() * missed;
   }
 
   @Override

@@ -98,7 +98,31 @@ class CacheAgesTest {
     turns(50, 0);
     seconds += 400;
     assertThat(lost(9)[0]).isLessThan(1);
-    assertThat(ages.lostTokens(request(9, seconds), candidates(9, CAPACITY), 0)).isLessThan(1);
+    assertThat(lostAlone(request(9, seconds), candidates(9, CAPACITY))).isLessThan(1);
+  }
+
+  @Test
+  void whatThoseBeforeItWillEvictIsMissed() {
+    turns(50, 0);
+    seconds += 1;
+    assertThat(missed(0)).isZero();
+    use(9, 0); // waits at the engine, which has evicted nothing yet
+    assertThat(missed(0)).isEqualTo(16 * BLOCKS);
+    assertThat(missed(1)).isZero();
+    use(0, 0);
+    assertThat(missed(0)).isZero();
+    assertThat(missed(1)).isEqualTo(16 * BLOCKS);
+    use(1, 1);
+    holders.put(1, 0); // r1 has got it too: what r0 has of it is not known any more
+    assertThat(missed(1)).isZero();
+  }
+
+  private double lostAlone(RoutingRequest request, Candidates candidates) {
+    return ages.lostTokens(request, candidates, 0, candidates.uncachedTokens(request, 0));
+  }
+
+  private int missed(int chat) {
+    return ages.missedTokens(request(chat, seconds), candidates(chat, CAPACITY), 0);
   }
 
   @Test
@@ -155,7 +179,7 @@ class CacheAgesTest {
     }
     seconds += 1;
     Candidates full = candidates(9, CAPACITY);
-    double all = ages.lostTokens(request(9, seconds), full, 0);
+    double all = lostAlone(request(9, seconds), full);
     assertThat(all).isBetween(300.0, 400.0);
   }
 
@@ -171,8 +195,8 @@ class CacheAgesTest {
       }
     }
     seconds++;
-    assertThat(ages.lostTokens(at(Fleets.prompt(0, 40, 1, 99)), one(0, capacity), 0)).isZero();
-    assertThat(ages.lostTokens(at(Fleets.prompt(0, 60, 1, 99)), one(0, capacity), 0)).isPositive();
+    assertThat(lostAlone(at(Fleets.prompt(0, 40, 1, 99)), one(0, capacity))).isZero();
+    assertThat(lostAlone(at(Fleets.prompt(0, 60, 1, 99)), one(0, capacity))).isPositive();
   }
 
   /** A restart leaves nothing: the first turns after it find nothing, and are not added twice. */
@@ -206,9 +230,9 @@ class CacheAgesTest {
     seconds += 10;
     Candidates candidates = candidates(9, CAPACITY).keepingEvicted(true); // r1
     assertThat(ages.lostTokens(request(9, seconds), candidates)[1]).isZero();
-    assertThat(ages.lostTokens(request(9, seconds), one(0, CAPACITY), 0)).isPositive();
+    assertThat(lostAlone(request(9, seconds), one(0, CAPACITY))).isPositive();
     Candidates kept = one(0, CAPACITY).keepingEvicted(true);
-    assertThat(ages.lostTokens(request(9, seconds), kept, 0)).isZero();
+    assertThat(lostAlone(request(9, seconds), kept)).isZero();
   }
 
   private RoutingRequest at(RoutingRequest prompt) {
