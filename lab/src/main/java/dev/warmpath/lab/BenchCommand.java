@@ -7,6 +7,7 @@ import dev.warmpath.lab.gateway.BenchGatewayCommand;
 import dev.warmpath.lab.gateway.BenchRestartCommand;
 import dev.warmpath.lab.index.BenchChurnCommand;
 import dev.warmpath.lab.index.BenchIndexCommand;
+import dev.warmpath.lab.ingest.BenchFootprintCommand;
 import dev.warmpath.lab.ingest.BenchIngestCommand;
 import dev.warmpath.lab.ingest.BenchRecoveryCommand;
 import dev.warmpath.lab.tokens.BenchTokenizeCommand;
@@ -30,6 +31,7 @@ import picocli.CommandLine.Spec;
       BenchIngestCommand.class,
       BenchChurnCommand.class,
       BenchRecoveryCommand.class,
+      BenchFootprintCommand.class,
       BenchClusterCommand.class,
       BenchTokenizeCommand.class,
       BenchGatewayCommand.class,

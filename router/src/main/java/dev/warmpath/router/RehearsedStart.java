@@ -4,6 +4,7 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.warmup.WarmUp;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -52,8 +53,7 @@ public final class RehearsedStart {
   /** Returns how many requests were answered. */
   static long warmUp(RouterConfig config, Environment environment) {
     long begin = environment.nanoClock().getAsLong();
-    WarmUp.Start start =
-        (model, engine, events) -> router(ownConfig(config, model, engine, events));
+    WarmUp.Start start = (model, engines) -> router(ownConfig(config, model, engines));
     long answered = new WarmUp(start, config.warmUp(), environment.nanoClock()).run();
     long millis = TimeUnit.NANOSECONDS.toMillis(environment.nanoClock().getAsLong() - begin);
     LOG.debug("warmed up with {} requests in {} ms", answered, millis);
@@ -69,27 +69,39 @@ public final class RehearsedStart {
       }
 
       @Override
+      public int adminPort() {
+        return process.adminPort();
+      }
+
+      @Override
       public void close() {
         process.close();
       }
     };
   }
 
-  static RouterConfig ownConfig(RouterConfig config, String model, String engine, String events) {
-    Map<String, Object> replica = Map.of("name", "stub", "url", engine, "events", events);
+  static RouterConfig ownConfig(RouterConfig config, String model, List<WarmUp.Engine> engines) {
     try {
-      return ConfigTree.empty()
-          .set("listen.port", 0, ORIGIN)
-          .set("listen.event-loops", config.listen().eventLoops(), ORIGIN)
-          .set("admin.port", 0, ORIGIN)
-          .set("policy.name", config.policy().name(), ORIGIN)
-          .set("parity.enabled", false, ORIGIN)
-          .set("tokenizing.deadline-ms", PATIENCE_MILLIS, ORIGIN)
-          .set("snapshot.enabled", false, ORIGIN)
-          .set("shutdown.deadline-ms", 0, ORIGIN)
-          .put("models", Map.of("name", model, "tokenizer", "embedded"), ORIGIN)
-          .put("replicas", replica, ORIGIN)
-          .config();
+      ConfigTree tree =
+          ConfigTree.empty()
+              .set("listen.port", 0, ORIGIN)
+              .set("listen.event-loops", config.listen().eventLoops(), ORIGIN)
+              .set("admin.port", 0, ORIGIN)
+              .set("policy.name", config.policy().name(), ORIGIN)
+              .set("parity.enabled", false, ORIGIN)
+              .set("tokenizing.deadline-ms", PATIENCE_MILLIS, ORIGIN)
+              .set("snapshot.enabled", false, ORIGIN)
+              .set("shutdown.deadline-ms", 0, ORIGIN)
+              .put("models", Map.of("name", model, "tokenizer", "embedded"), ORIGIN);
+      for (int i = 0; i < engines.size(); i++) {
+        WarmUp.Engine engine = engines.get(i);
+        tree =
+            tree.put(
+                "replicas",
+                Map.of("name", "stub-" + i, "url", engine.url(), "events", engine.events()),
+                ORIGIN);
+      }
+      return tree.config();
     } catch (ConfigException e) {
       throw new IllegalStateException(e);
     }

@@ -34,13 +34,18 @@ class RehearsedStartTest {
     RouterConfig config = tree().config();
     AtomicReference<String> last = new AtomicReference<>("");
     WarmUp.Start start =
-        (model, engine, events) -> {
+        (model, engines) -> {
           RouterProcess router =
-              RouterProcess.start(RehearsedStart.ownConfig(config, model, engine, events));
+              RouterProcess.start(RehearsedStart.ownConfig(config, model, engines));
           return new WarmUp.Router() {
             @Override
             public int port() {
               return router.port();
+            }
+
+            @Override
+            public int adminPort() {
+              return router.adminPort();
             }
 
             @Override
@@ -59,6 +64,9 @@ class RehearsedStartTest {
     assertThat(sum(last.get(), "warmpath_event_stream_total", "event=\"batches\"")).isPositive();
     assertThat(sum(last.get(), "warmpath_tokens_total", "")).isPositive();
     assertThat(sum(last.get(), "warmpath_fallbacks_total", "")).isZero();
+    assertThat(sum(last.get(), "warmpath_predictions_total", "result=\"over\""))
+        .as("prompts that the events made known; the stub engines report no cached tokens")
+        .isPositive();
   }
 
   @Test
@@ -120,7 +128,7 @@ class RehearsedStartTest {
   @Test
   void warmUpThatCannotStartHoldsNothingUp() {
     WarmUp.Start broken =
-        (model, engine, events) -> {
+        (model, engines) -> {
           throw new StartException("no room", new IOException());
         };
     assertThat(new WarmUp(broken, BOUNDS, machine.nanoClock()).run()).isZero();

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 
 /**
  * A router from its first ready moment on, state by state, and its peers beside it.
@@ -40,14 +39,11 @@ record GatewayStates(
    * A gateway in one state.
    *
    * @param afterSeconds load of the router before it
+   * @param cpuMicros CPU time of a request, until the last of them was answered
    * @param cpuMicrosBefore CPU time of a request from the state before until this one; NaN for the
    *     first and for peers
    */
-  record State(int afterSeconds, Turn turn, double cpuMicrosBefore) {}
-
-  Stream<Turn> turns() {
-    return states.stream().map(State::turn);
-  }
+  record State(int afterSeconds, Turn turn, double cpuMicros, double cpuMicrosBefore) {}
 
   void print(PrintWriter to) {
     to.printf("a router that has just started, under %s:%n", cell);
@@ -68,7 +64,7 @@ record GatewayStates(
           LINE,
           turn.gateway(),
           state.afterSeconds,
-          "%.0f".formatted(turn.cpuMicrosPerRequest()),
+          "%.0f".formatted(state.cpuMicros),
           Double.isNaN(state.cpuMicrosBefore) ? "" : "%.0f".formatted(state.cpuMicrosBefore),
           "%.0f".formatted(micros(turn, Percentiles::p50)),
           "%.0f".formatted(micros(turn, Percentiles::p99)),
@@ -107,7 +103,7 @@ record GatewayStates(
       ObjectNode row = list.addObject().put("name", turn.gateway());
       row.put("afterSeconds", state.afterSeconds);
       row.put("n", turn.answered()).put("errors", turn.errors());
-      Spread.put(row, "cpuMicrosPerRequest", turn.cpuMicrosPerRequest());
+      Spread.put(row, "cpuMicrosPerRequest", state.cpuMicros);
       Spread.put(row, "cpuMicrosPerRequestBefore", state.cpuMicrosBefore);
       ObjectNode firstByte = row.putObject("firstByteMicros");
       Spread.put(firstByte, "p50", micros(turn, Percentiles::p50));
@@ -136,14 +132,27 @@ record GatewayStates(
    */
   static final class Run {
 
+    /** CPU microseconds of a gateway, and the answers that it gave for them. */
+    private record Costs(double cpuMicros, long answers) {
+
+      static final Costs NONE = new Costs(0, 0);
+
+      Costs plus(Costs more) {
+        return new Costs(cpuMicros + more.cpuMicros, answers + more.answers);
+      }
+
+      double perAnswer() {
+        return answers == 0 ? Double.NaN : cpuMicros / answers;
+      }
+    }
+
     private static final double SETTLING = 0.25; // of the idle time, before it
 
     private final GatewayPlan plan;
     private final TurnRunner runner;
     private final Consumer<String> progress;
     private final List<State> states = new ArrayList<>();
-    private double cpuMicros;
-    private long answered;
+    private Costs before = Costs.NONE;
 
     Run(GatewayPlan plan, TurnRunner runner, Consumer<String> progress) {
       this.plan = plan;
@@ -161,17 +170,14 @@ record GatewayStates(
         boolean isState = seconds == 0;
         int part = isState ? plan.stateSeconds() : seconds;
         List<ByteBuf> requests = requests(second, part);
-        Turn turn = runner.turn(i, plan.stateCell(), router, requests, 0);
+        Costs costs = part(i, second, router, requests, isState, before.perAnswer());
         if (isState) {
           progress.accept("the state after %d s of load".formatted(second));
-          states.add(new State(second, turn, answered == 0 ? Double.NaN : cpuMicros / answered));
-          cpuMicros = 0;
-          answered = 0;
+          before = Costs.NONE;
           peers(i, second, peers, requests);
           i++;
         }
-        cpuMicros += turn.cpuMicrosPerRequest() * turn.answered();
-        answered += turn.answered();
+        before = before.plus(costs);
         second += part;
       }
       return idle(router, ready);
@@ -181,12 +187,30 @@ record GatewayStates(
         throws InterruptedException {
       for (Gateway peer : peers) {
         try {
-          Turn turn = runner.turn(round, plan.stateCell(), peer, requests, 0);
-          states.add(new State(second, turn, Double.NaN));
+          part(round, second, peer, requests, true, Double.NaN);
         } catch (IOException e) {
           progress.accept("%s is left out: %s".formatted(peer.name(), e.getMessage()));
         }
       }
+    }
+
+    /** Adds the state if it is one, and returns what the part cost. */
+    private Costs part(
+        int round,
+        int second,
+        Gateway gateway,
+        List<ByteBuf> requests,
+        boolean isState,
+        double cpuMicrosBefore)
+        throws IOException, InterruptedException {
+      double begin = runner.occupied(gateway).cpuSeconds();
+      Turn turn = runner.turn(round, plan.stateCell(), gateway, requests, 0);
+      double seconds = runner.occupied(gateway).cpuSeconds() - begin;
+      Costs costs = new Costs(1e6 * seconds, turn.answered());
+      if (isState) {
+        states.add(new State(second, turn, costs.perAnswer(), cpuMicrosBefore));
+      }
+      return costs;
     }
 
     private List<ByteBuf> requests(int second, int seconds) {

@@ -3,12 +3,14 @@ package dev.warmpath.router.warmup;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A few clients, each of which sends its next request when the last was answered.
@@ -17,11 +19,12 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class StubLoad {
 
+  private static final Logger LOG = LoggerFactory.getLogger(StubLoad.class);
   private static final int CLIENTS = 8;
 
   private final HttpClient http;
   private final int port;
-  private final List<StubRequests.Made> requests;
+  private final StubRequests requests;
   private final int limit;
   private final AtomicInteger sent = new AtomicInteger();
   private final AtomicLong answered = new AtomicLong();
@@ -30,7 +33,7 @@ final class StubLoad {
   /**
    * @param limit requests that are sent at most
    */
-  StubLoad(Vertx vertx, int port, List<StubRequests.Made> requests, int limit) {
+  StubLoad(Vertx vertx, int port, StubRequests requests, int limit) {
     this.http = vertx.createHttpClient(new PoolOptions().setHttp1MaxSize(CLIENTS));
     this.port = port;
     this.requests = requests;
@@ -64,7 +67,8 @@ final class StubLoad {
     if (isOver()) {
       return;
     }
-    StubRequests.Made made = requests.get(Math.floorMod(sent.getAndIncrement(), requests.size()));
+    sent.getAndIncrement();
+    StubRequests.Made made = requests.next();
     http.request(HttpMethod.POST, port, "127.0.0.1", made.path())
         .compose(request -> request.send(made.body()))
         .compose(StubLoad::end)
@@ -74,6 +78,14 @@ final class StubLoad {
               next();
             },
             failure -> next());
+  }
+
+  /** Reads the metrics of the router, once. */
+  void scrape(int adminPort) {
+    http.request(HttpMethod.GET, adminPort, "127.0.0.1", "/metrics")
+        .compose(HttpClientRequest::send)
+        .compose(StubLoad::end)
+        .onFailure(failure -> LOG.debug("no metrics", failure));
   }
 
   private static Future<Integer> end(HttpClientResponse response) {
