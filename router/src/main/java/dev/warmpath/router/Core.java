@@ -411,6 +411,9 @@ final class Core implements AutoCloseable {
     if (!now.replicas().equals(before.replicas()) || !now.models().equals(before.models())) {
       membership.configure(now.replicas(), now.onlyModel());
     }
+    if (!now.stores().equals(before.stores())) {
+      streams.share(now.stores());
+    }
     dispatcher.limits(limits(now));
     if (!now.models().equals(before.models())) {
       tokenizers.configure(now.models());
@@ -506,7 +509,7 @@ final class Core implements AutoCloseable {
   void collect(MetricValues to) {
     dispatcher.collect(to);
     membership.collect(to);
-    streams.collect(to, fleet, index);
+    streams.collect(to, fleet, index, nanoClock.getAsLong());
     prompts.collect(to);
     bodies.collect(to);
     tokenizers.collect(to);

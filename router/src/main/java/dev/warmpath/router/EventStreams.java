@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.RingFill;
 import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.apply.SharedStore;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.CopyCounting;
@@ -27,11 +28,13 @@ import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -55,10 +58,18 @@ public final class EventStreams implements EngineEvents {
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
-  private final List<StoreConfig> configuredStores;
   private final String onlyModel;
-  private final Map<String, Store> stores = new LinkedHashMap<>();
-  private final Map<String, Store> storeOfReplica = new ConcurrentHashMap<>();
+
+  /** By name. */
+  private volatile Map<String, SharedBy> stores = Map.of();
+
+  private final Map<String, Reader> readers = new ConcurrentHashMap<>();
+
+  /** A store, and how it is configured. */
+  private record SharedBy(StoreConfig config, Store store) {}
+
+  /** A followed replica, and the store that it reads. */
+  private record Reader(String model, int ranks, @Nullable Store store) {}
 
   private volatile Consumer<Replica> onRestart = replica -> {};
 
@@ -74,29 +85,91 @@ public final class EventStreams implements EngineEvents {
    */
   public EventStreams(EventIngest ingest, List<StoreConfig> stores, String onlyModel) {
     this.ingest = ingest;
-    this.configuredStores = stores;
     this.onlyModel = onlyModel;
-    for (StoreConfig store : stores) {
-      StoreRules rules = store.rules();
-      this.stores.put(
+    share(stores);
+  }
+
+  /**
+   * These are the stores from now on. One that is as before but for its readers keeps what is known
+   * of it, and so do all replicas.
+   */
+  public synchronized void share(List<StoreConfig> configured) {
+    Map<String, SharedBy> before = stores;
+    Map<String, SharedBy> now = new LinkedHashMap<>();
+    for (StoreConfig store : configured) {
+      SharedBy known = before.get(store.name());
+      boolean isSame = known != null && isSame(known.config, store);
+      now.put(
           store.name(),
-          new Store(
-              rules,
-              () -> storeView(rules),
-              () -> ingest.count(rules.id(), StreamCounter.BLOCKS_REMOVED)));
-      if (store.events() != null) {
-        ingest.add(source(store, onlyModel));
+          new SharedBy(store, isSame ? known.store : new Store(store.rules(), heard(store))));
+    }
+    stores = now;
+    List<StoreRules> dropped = new ArrayList<>();
+    for (SharedBy old : before.values()) {
+      SharedBy kept = now.get(old.config.name());
+      if (kept == null || kept.store != old.store) {
+        ingest.remove(old.store.rules().id());
+        dropped.add(old.store.rules());
+      }
+    }
+    Map<EngineId, Optional<StoreRules>> changed = new HashMap<>();
+    readers.replaceAll((name, reader) -> {
+      Store store = storeFor(name, reader.model);
+      if (store != reader.store) {
+        Optional<StoreRules> rules = Optional.ofNullable(store).map(Store::rules);
+        for (int rank = 0; rank < reader.ranks; rank++) {
+          changed.put(new EngineId(name, rank), rules);
+        }
+      }
+      return new Reader(reader.model, reader.ranks, store);
+    });
+    if (!changed.isEmpty() || !dropped.isEmpty()) {
+      ingest.share(changed, dropped);
+    }
+    for (SharedBy store : now.values()) {
+      SharedBy known = before.get(store.config.name());
+      if (store.config.events() != null && (known == null || known.store != store.store)) {
+        ingest.add(source(store.config, onlyModel));
       }
     }
   }
 
-  private EngineView storeView(StoreRules rules) {
-    EngineView view = ingest.view(rules);
-    return view == null ? EngineView.UNSEEN : view;
+  private static boolean isSame(StoreConfig before, StoreConfig now) {
+    return before.rules().equals(now.rules())
+        && Objects.equals(before.events(), now.events())
+        && Objects.equals(before.model(), now.model());
+  }
+
+  private Store.Heard heard(StoreConfig store) {
+    StoreRules rules = store.rules();
+    return new Store.Heard() {
+      @Override
+      public EngineView view() {
+        EngineView view = ingest.view(rules);
+        return view == null ? EngineView.UNSEEN : view;
+      }
+
+      @Override
+      public long removals() {
+        return ingest.count(rules.id(), StreamCounter.BLOCKS_REMOVED);
+      }
+
+      @Override
+      public long silentNanos() {
+        SharedStore known = ingest.store(rules);
+        return known == null ? 0 : known.silentNanos();
+      }
+
+      @Override
+      public long toldMeanwhile() {
+        SharedStore known = ingest.store(rules);
+        return known == null ? 0 : known.toldMeanwhile();
+      }
+    };
   }
 
   /** The event stream of a store that has one. */
-  static EngineSource source(StoreConfig store, String onlyModel) {
+  public static EngineSource source(StoreConfig store, String onlyModel) {
     StoreRules rules = store.rules();
     String model = store.model();
     return new EngineSource(
@@ -110,14 +183,27 @@ public final class EventStreams implements EngineEvents {
         EngineSource.ANY_RANK);
   }
 
-  /** The stores that engines share, as configured. */
+  @Override
   public Collection<Store> stores() {
-    return stores.values();
+    return stores.values().stream().map(SharedBy::store).toList();
   }
 
   @Override
   public @Nullable Store store(Replica replica) {
-    return storeOfReplica.isEmpty() ? null : storeOfReplica.get(replica.name());
+    if (stores.isEmpty()) {
+      return null;
+    }
+    Reader reader = readers.get(replica.name());
+    return reader == null ? null : reader.store;
+  }
+
+  /** How many blocks a store holds, and how many of those that it was said to hold have a name. */
+  @Override
+  public StoreBlocks blocks(Store store) {
+    SharedStore known = ingest.store(store.rules());
+    return known == null
+        ? StoreBlocks.NONE
+        : new StoreBlocks(known.heldBlocks(), known.named(), known.nameless());
   }
 
   @Override
@@ -131,14 +217,12 @@ public final class EventStreams implements EngineEvents {
   }
 
   /** Follows the events of every rank, if the replica has any; of all or, if it throws, of none. */
-  public void follow(ReplicaConfig replica, String model) {
+  public synchronized void follow(ReplicaConfig replica, String model) {
     if (replica.dialect().isUpperBound()) {
       upperBounds.add(replica.name());
     }
-    Store store = storeFor(replica, model);
-    if (store != null) {
-      storeOfReplica.put(replica.name(), store);
-    }
+    Store store = storeFor(replica.name(), model);
+    readers.put(replica.name(), new Reader(model, replica.ranks(), store));
     try {
       for (EngineSource source : sources(replica, model)) {
         ingest.add(store == null ? source : source.with(store.rules()));
@@ -150,19 +234,19 @@ public final class EventStreams implements EngineEvents {
   }
 
   /** The first that the replica reads. */
-  private @Nullable Store storeFor(ReplicaConfig replica, String model) {
-    for (StoreConfig store : configuredStores) {
-      if (store.isReadBy(replica.name(), model, onlyModel)) {
-        return stores.get(store.name());
+  private @Nullable Store storeFor(String replica, String model) {
+    for (SharedBy shared : stores.values()) {
+      if (shared.config.isReadBy(replica, model, onlyModel)) {
+        return shared.store;
       }
     }
     return null;
   }
 
   /** Forgets all that the replica's events told. */
-  void unfollow(ReplicaConfig replica) {
+  synchronized void unfollow(ReplicaConfig replica) {
     upperBounds.remove(replica.name());
-    storeOfReplica.remove(replica.name());
+    readers.remove(replica.name());
     for (int rank = 0; rank < replica.ranks(); rank++) {
       EngineId engine = new EngineId(replica.name(), rank);
       ingest.remove(engine);
@@ -301,7 +385,7 @@ public final class EventStreams implements EngineEvents {
   }
 
   /** How the index and the streams stand, for a scrape. */
-  void collect(MetricValues to, Fleet fleet, KvIndex index) {
+  void collect(MetricValues to, Fleet fleet, KvIndex index, long nowNanos) {
     IndexTotals totals = index.totals();
     to.add(Metric.INDEX_BYTES, totals.bytes());
     to.add(Metric.INDEX_MAX_BYTES, totals.maxBytes());
@@ -323,13 +407,12 @@ public final class EventStreams implements EngineEvents {
       collect(to, stream, engine);
       collect(to, index, engine, stream.slot());
     }
-    for (Store store : stores.values()) {
-      store.collect(to);
-      long[] named = ingest.named(store.rules());
-      to.add(Metric.STORE_NAMES_TOTAL, named[0], store.name(), "named");
-      to.add(Metric.STORE_NAMES_TOTAL, named[1], store.name(), "nameless");
-      int slot = store.view().slot();
-      to.add(Metric.STORE_BLOCKS, slot < 0 ? 0 : index.stats(slot).heldBlocks(), store.name());
+    for (Store store : stores()) {
+      store.collect(to, nowNanos);
+      StoreBlocks blocks = blocks(store);
+      to.add(Metric.STORE_NAMES_TOTAL, blocks.named(), store.name(), "named");
+      to.add(Metric.STORE_NAMES_TOTAL, blocks.nameless(), store.name(), "nameless");
+      to.add(Metric.STORE_BLOCKS, blocks.held(), store.name());
     }
   }
 

@@ -461,6 +461,7 @@ public final class RouterProcess implements AutoCloseable {
                 core.catalog(),
                 core.dispatcher()::report,
                 core.ingest()::status,
+                core.streams()::stores,
                 () -> core.tokenizers().status().stream().map(TokenizerStatus::model).toList(),
                 core.models()::modelOf,
                 nanoClock)),

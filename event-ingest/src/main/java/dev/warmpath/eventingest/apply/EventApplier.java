@@ -67,7 +67,7 @@ public final class EventApplier {
   private final Capacity capacity;
 
   /** The store that it reads, or whose events these are. */
-  private final @Nullable SharedStore store;
+  private @Nullable SharedStore store;
 
   private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
@@ -154,6 +154,20 @@ public final class EventApplier {
     }
   }
 
+  /** The engine reads another store from now on, or none. */
+  public void reads(@Nullable SharedStore other) {
+    SharedStore before = store;
+    if (before != other) {
+      if (before != null) {
+        before.leave(this);
+      }
+      if (other != null) {
+        other.join(this);
+      }
+      store = other;
+    }
+  }
+
   /** The store whose events these are, or null. */
   private @Nullable SharedStore own() {
     return source.isStore() ? store : null;
@@ -199,6 +213,10 @@ public final class EventApplier {
   /** Applies the events of one batch, in order. */
   public Effect apply(EventColumns batch) {
     Effect effect = learn(batch);
+    SharedStore own = own();
+    if (own != null && batch.events() > 0) {
+      own.heard();
+    }
     storedBlocks = 0;
     removedBlocks = 0;
     refused = false;
@@ -406,7 +424,7 @@ public final class EventApplier {
       return;
     }
     SharedStore shared = this.store;
-    if (shared != null && isShared(store.place())) {
+    if (shared != null && isShared(shared, store.place())) {
       storedThere(shared, batch, store);
     } else if (tier == null) {
       counters.add(notCredited(store.place()), count);
@@ -427,15 +445,15 @@ public final class EventApplier {
     }
   }
 
-  private boolean isShared(BlockPlace place) {
-    StoreRules rules = source.rules().store();
-    return rules != null && (source.isStore() || rules.isMeant(place));
+  private boolean isShared(SharedStore shared, BlockPlace place) {
+    return source.isStore() || shared.rules().isMeant(place);
   }
 
   private void storedThere(SharedStore shared, EventColumns batch, EventRow event) {
     StoreRules rules = shared.rules();
     if (!source.isStore() && rules.publishes()) {
       counters.add(StreamCounter.REMOTE_BLOCKS, event.hashCount());
+      shared.told(event.hashCount());
     } else if (!source.isStore()) {
       shared.stored(this, batch.hashes(), event);
     } else if (rules.isOurs(event.owner()) && rules.showsBlock(event.owner())) {
@@ -474,7 +492,7 @@ public final class EventApplier {
     int last = first;
     int count = removal.hashCount();
     SharedStore shared = store;
-    if (shared != null && isShared(removal.place())) {
+    if (shared != null && isShared(shared, removal.place())) {
       removedThere(shared, batch, removal);
       removedBlocks += count;
       return first;

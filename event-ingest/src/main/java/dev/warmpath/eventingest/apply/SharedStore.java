@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * <p>Only for engines with one group of full attention: what else a hit needs of others no store
  * says.
  *
- * <p>Confined to the writer; {@link #space} may be read by any thread.
+ * <p>Confined to the writer; what it tells may be asked by any thread.
  */
 public final class SharedStore {
 
@@ -82,6 +82,10 @@ public final class SharedStore {
   private int chunkBlocks = 1;
 
   private boolean warned;
+  private volatile boolean closed;
+  private volatile long heardNanos;
+  private volatile long told;
+  private volatile long toldWhenHeard;
   private long[] hashes = new long[64];
   private volatile @Nullable ChainSpace space;
   private final LongAdder named = new LongAdder();
@@ -101,6 +105,7 @@ public final class SharedStore {
     this.nanoClock = nanoClock;
     slot = index.addEngine(CopyCounting.PRESENCE);
     nextRoundNanos = nanoClock.getAsLong();
+    heardNanos = nextRoundNanos;
   }
 
   public StoreRules rules() {
@@ -117,6 +122,11 @@ public final class SharedStore {
     return space;
   }
 
+  /** Blocks that it holds now by name; 0 when it was closed. */
+  public long heldBlocks() {
+    return closed ? 0 : index.stats(slot).heldBlocks();
+  }
+
   /** Blocks that got a name so far. */
   public long named() {
     return named.sum();
@@ -125,6 +135,35 @@ public final class SharedStore {
   /** Blocks that are not credited, as no engine named them. */
   public long nameless() {
     return nameless.sum();
+  }
+
+  /** Nanoseconds since its own events said anything, or since it is followed. */
+  public long silentNanos() {
+    return nanoClock.getAsLong() - heardNanos;
+  }
+
+  /** Blocks that its readers have said meanwhile that they stored there. */
+  public long toldMeanwhile() {
+    return told - toldWhenHeard;
+  }
+
+  /** Its own events have said something. */
+  void heard() {
+    heardNanos = nanoClock.getAsLong();
+    toldWhenHeard = told;
+  }
+
+  /** A reader says that it has stored so many blocks there, which it will say itself. */
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // the writer's alone
+  void told(int blocks) {
+    told += blocks;
+  }
+
+  /** Frees its slot; nobody reads it any more. */
+  public void close() {
+    waiting.clear();
+    closed = true;
+    index.removeEngine(slot);
   }
 
   /** Another engine reads it. */

@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -339,14 +340,37 @@ public final class EventIngest implements AutoCloseable {
     if (rules.publishes()) {
       return view(rules.id());
     }
-    SharedStore store = shared.stores().get(rules.name());
+    SharedStore store = shared.stores().get(rules);
     return store == null ? null : new EngineView(store.slot(), store.space(), Trust.EXACT);
   }
 
-  /** Blocks of a store that got a name so far, and those that no engine named. */
-  public long[] named(StoreRules rules) {
-    SharedStore store = shared.stores().get(rules.name());
-    return store == null ? new long[2] : new long[] {store.named(), store.nameless()};
+  /** A store that engines read, for what it tells; null before one of them is followed. */
+  public @Nullable SharedStore store(StoreRules rules) {
+    return shared.stores().get(rules);
+  }
+
+  /**
+   * Engines read other stores from now on. What they hold, and what the stores hold that are not
+   * dropped, stays known.
+   *
+   * @param readers of each engine the store that it reads, or nothing; those that are not followed
+   *     are passed over
+   * @param dropped stores that nobody reads any more, and whose own events are not followed
+   */
+  public void share(Map<EngineId, Optional<StoreRules>> readers, List<StoreRules> dropped) {
+    answerUnlessReading(
+        ask(
+            commands,
+            () -> {
+              readers.forEach((id, store) -> {
+                FollowedEngine engine = engines.get(id);
+                if (engine != null) {
+                  engine.reads(store.orElse(null));
+                }
+              });
+              dropped.forEach(shared.stores()::drop);
+              return true;
+            }));
   }
 
   /** The endpoint that was bound for the engine, with its port; null if none is bound (yet). */

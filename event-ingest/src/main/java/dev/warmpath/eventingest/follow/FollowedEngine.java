@@ -69,6 +69,10 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   private record Begun(EventApplier applier, EngineStream stream) {}
 
   private volatile @Nullable Begun begun;
+
+  /** The store that it reads; the writer's. */
+  private @Nullable StoreRules store;
+
   private volatile TrustState waiting;
 
   private static final int NO_SLOT = -1;
@@ -108,6 +112,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   FollowedEngine(EngineSource source, Shared shared) {
     this.source = source;
     this.shared = shared;
+    store = source.rules().store();
     ring = shared.rings().apply(this);
     replayClient = shared.replayClient();
     repairReplays = shared.repairReplays();
@@ -145,12 +150,23 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   }
 
   private EventApplier applier(KvIndex index, @Nullable Adopted adopted) {
-    StoreRules rules = source.rules().store();
-    SharedStore store = rules == null ? null : shared.stores().of(rules);
+    SharedStore store = shared(this.store);
     return adopted == null
         ? new EventApplier(index, source, counters, store)
         : new EventApplier(
             index, source, counters, store, adopted.slot(), adopted.stream().learned());
+  }
+
+  private @Nullable SharedStore shared(@Nullable StoreRules rules) {
+    return rules == null ? null : shared.stores().of(rules);
+  }
+
+  /** The engine reads another store from now on, or none; the writer's. */
+  void reads(@Nullable StoreRules rules) {
+    store = rules;
+    if (hasBegun() && !removed) {
+      applier().reads(shared(rules));
+    }
   }
 
   private TrustState waiting(Trust trust, String why) {

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * The stores that several engines read, each from the first moment that one of its readers, or its
  * own events, are followed; there are as many as are configured.
  *
- * <p>{@link #of} and {@link #tick} are the writer's.
+ * <p>{@link #of}, {@link #drop} and {@link #tick} are the writer's.
  */
 final class SharedStores {
 
   private final KvIndex index;
   private final LongSupplier nanoClock;
-  private final Map<String, SharedStore> byName = new ConcurrentHashMap<>();
+  private final Map<StoreRules, SharedStore> byRules = new ConcurrentHashMap<>();
 
   SharedStores(KvIndex index, LongSupplier nanoClock) {
     this.index = index;
@@ -26,14 +26,22 @@ final class SharedStores {
   }
 
   SharedStore of(StoreRules rules) {
-    return byName.computeIfAbsent(rules.name(), name -> new SharedStore(index, rules, nanoClock));
+    return byRules.computeIfAbsent(rules, unknown -> new SharedStore(index, rules, nanoClock));
   }
 
-  @Nullable SharedStore get(String name) {
-    return byName.get(name);
+  @Nullable SharedStore get(StoreRules rules) {
+    return byRules.get(rules);
+  }
+
+  /** Nobody reads it any more, and its own events are not followed. */
+  void drop(StoreRules rules) {
+    SharedStore store = byRules.remove(rules);
+    if (store != null) {
+      store.close();
+    }
   }
 
   void tick() {
-    byName.values().forEach(SharedStore::tick);
+    byRules.values().forEach(SharedStore::tick);
   }
 }

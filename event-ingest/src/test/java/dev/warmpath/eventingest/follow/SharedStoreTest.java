@@ -15,6 +15,7 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.WireBatch;
+import dev.warmpath.eventingest.apply.SharedStore;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
@@ -27,6 +28,7 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -167,7 +169,9 @@ final class SharedStoreTest {
     publish(events, engine.serve(A));
     events.publish(WireBatch.of(chunk(71, "nil", A, 0, 9), chunk(72, 71, A, 8, 9)));
     Await.until("both chunks are named", () -> stored(rules, A) == 16);
-    assertThat(ingest.named(rules)).containsExactly(2, 0);
+    SharedStore store = ingest.store(rules);
+    assertThat(store.named()).isEqualTo(2);
+    assertThat(store.nameless()).isZero();
 
     events.publish(WireBatch.of(List.of("BlockRemoved", List.of(72), "cpu")));
     Await.until("the second one is gone", () -> stored(rules, A) == 8);
@@ -190,6 +194,67 @@ final class SharedStoreTest {
     assertThat(ingest.view(rules).trust()).isEqualTo(Trust.EXACT);
   }
 
+  @Test
+  void readersComeAndGoWhileAllStaysKnown() {
+    StoreRules pool = new StoreRules("pool", null, false, "");
+    follow("a", events, pool);
+    publish(events, engine.serve(A).offload(A));
+    Await.until("it is stored", () -> stored(pool, A) == 16);
+    EngineId a = new EngineId("a", 0);
+
+    StoreRules other = new StoreRules("pool", "DISK", false, "");
+    ingest.share(Map.of(a, Optional.of(other)), List.of(pool));
+    assertThat(held("a", A)).isEqualTo(16);
+    assertThat(ingest.view(pool)).isNull();
+    publish(events, engine.offload(A));
+    Await.until("it counts as its own", () -> index.stats(slot("a")).heldBlocks() == 8);
+    assertThat(index.stats(ingest.view(other).slot()).heldBlocks()).isZero();
+
+    ingest.share(Map.of(a, Optional.of(pool)), List.of(other));
+    publish(events, engine.offload(B).serve(B).offload(B));
+    Await.until("it is read again", () -> stored(pool, B) == 16);
+    assertThat(stored(pool, A)).as("of another time").isZero();
+    ingest.share(Map.of(a, Optional.empty()), List.of(pool));
+    assertThat(held("a", B)).isEqualTo(16);
+  }
+
+  @Test
+  void oneThatComesBackIsNamedByWhatItsReadersHold() {
+    StoreRules rules = followAll();
+    EngineId a = new EngineId("a", 0);
+    EngineId b = new EngineId("b", 0);
+    publish(events, engine.serve(A));
+    master.send(1, stored(KEYS, A, 0, 1, 2, 3));
+    Await.until("it is stored", () -> stored(rules, A) == 16);
+    publish(otherEvents, other.serve(A).serve(B));
+    master.send(2, stored(KEYS, B, 0, 1, 2, 3));
+    Await.until("the other one is stored", () -> stored(rules, B) == 16);
+
+    ingest.remove(rules.id());
+    ingest.share(Map.of(a, Optional.empty(), b, Optional.empty()), List.of(rules));
+    assertThat(held("b", B)).isEqualTo(16);
+    assertThat(held("a", A)).isEqualTo(held("b", A)).isEqualTo(16);
+    ingest.share(Map.of(a, Optional.of(rules), b, Optional.of(rules)), List.of());
+    followMaster(rules);
+    assertThat(stored(rules, A)).isZero();
+    master.send(3, removed(KEYS, A, 0));
+    master.send(4, stored(KEYS, A, 0, 1, 2, 3));
+    master.send(5, stored(KEYS, B, 0, 1, 2, 3));
+    Await.until("the one is named", () -> stored(rules, A) == 16);
+    Await.until("the other is named", () -> stored(rules, B) == 16);
+  }
+
+  @Test
+  void aStoreThatSaysNothingOfWhatItsReadersSayIsSilent() {
+    StoreRules rules = followAll();
+    publish(events, engine.serve(A).offload(A));
+    Await.until("a reader has told", () -> ingest.store(rules).toldMeanwhile() == 4);
+    long silent = ingest.store(rules).silentNanos();
+    master.send(1, stored(KEYS, A, 0));
+    Await.until("it is heard", () -> ingest.store(rules).toldMeanwhile() == 0);
+    assertThat(ingest.store(rules).silentNanos()).isLessThan(silent + 10_000_000_000L);
+  }
+
   /** In its process LMCache calls 0 the parent of what it stores behind what it holds already. */
   @Test
   void chunksBehindNobodyKnowsWhatAreNameless() {
@@ -201,8 +266,8 @@ final class SharedStoreTest {
             chunk(72, 0, A, 8, 8),
             chunk(73, 99, A, 8, 8),
             List.of("BlockStored", List.of(74), "nil", ids(A, 0, 3), 8, "nil", "cpu")));
-    Await.until("they are counted", () -> ingest.named(rules)[1] == 3);
-    assertThat(ingest.named(rules)[0]).isZero();
+    Await.until("they are counted", () -> ingest.store(rules).nameless() == 3);
+    assertThat(ingest.store(rules).named()).isZero();
     assertThat(stored(rules, A)).isZero();
   }
 

@@ -43,6 +43,7 @@ final class ConsolePage {
           "routers.js",
           "rows.js",
           "scores.js",
+          "stores.js",
           "table.js",
           "tokens.js");
 

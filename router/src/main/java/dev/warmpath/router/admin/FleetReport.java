@@ -9,8 +9,10 @@ import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.console.history.EngineRates;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.members.Member;
@@ -19,6 +21,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +35,14 @@ import org.jspecify.annotations.Nullable;
 final class FleetReport {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Ages of blocks, and how long ago they were used then. */
+  private static final Map<String, Long> KEPT_AGES =
+      new TreeMap<>(
+          Map.of(
+              "minute", TimeUnit.MINUTES.toNanos(1),
+              "hour", TimeUnit.HOURS.toNanos(1),
+              "day", TimeUnit.DAYS.toNanos(1)));
 
   private final AdminContext admin;
   private final boolean isLive;
@@ -85,6 +96,8 @@ final class FleetReport {
         .fleet()
         .replicas()
         .forEach(replica -> engines.put(replica, replica(replicas.addObject(), replica)));
+    ArrayNode stores = root.putArray("stores");
+    admin.dispatcher().engineEvents().stores().forEach(store -> store(stores.addObject(), store));
     for (EngineReport report : admin.dispatcher().report()) {
       ArrayNode list = engines.get(report.replica());
       if (list != null) {
@@ -92,6 +105,32 @@ final class FleetReport {
       }
     }
     return root;
+  }
+
+  private void store(ObjectNode to, Store store) {
+    EngineEvents events = admin.dispatcher().engineEvents();
+    EngineEvents.StoreBlocks blocks = events.blocks(store);
+    EngineStatus stream = streams.get(store.rules().id());
+    to.put("name", store.name());
+    to.put("medium", store.rules().medium());
+    to.put("publishes", store.rules().publishes());
+    to.put("trust", store.dropsUnheard() || stream == null ? "by_age" : lower(stream.trust()));
+    to.put("reason", stream == null ? null : stream.reason());
+    to.put("silent", store.isSilent(System.nanoTime()));
+    to.put("blocks", blocks.held());
+    to.put("named", blocks.named());
+    to.put("nameless", blocks.nameless());
+    ArrayNode readers = to.putArray("readers");
+    admin.fleet().replicas().stream()
+        .filter(replica -> events.store(replica) == store)
+        .forEach(replica -> readers.add(replica.name()));
+    ObjectNode kept = to.putObject("kept");
+    KEPT_AGES.forEach((age, nanos) -> number(kept, age, store.chance(nanos)));
+    long[] tokens = store.tokens();
+    to.putObject("tokens")
+        .put("held", tokens[0])
+        .put("credited", tokens[1])
+        .put("served", tokens[2]);
   }
 
   private ArrayNode replica(ObjectNode to, Replica replica) {

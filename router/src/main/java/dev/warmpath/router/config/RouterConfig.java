@@ -33,7 +33,7 @@ public record RouterConfig(
     @Key(reloadable = true) List<ModelConfig> models,
     @Key(reloadable = true) List<ReplicaConfig> replicas,
     List<DiscoveryConfig> discovery,
-    List<StoreConfig> stores,
+    @Key(reloadable = true) List<StoreConfig> stores,
     Fleet fleet,
     UpstreamConfig upstream,
     @Key(advanced = true, reloadable = true) Health health,

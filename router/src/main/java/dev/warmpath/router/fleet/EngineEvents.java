@@ -4,6 +4,8 @@ import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
+import java.util.Collection;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,27 @@ public interface EngineEvents {
   /** The store that the replica's engines read with others; null for none. */
   default @Nullable Store store(Replica replica) {
     return null;
+  }
+
+  /** All stores that engines share. */
+  default Collection<Store> stores() {
+    return List.of();
+  }
+
+  /**
+   * What a store holds.
+   *
+   * @param held blocks that are known by name
+   * @param named blocks that it was said to hold so far, and that got a name
+   * @param nameless the same that did not: they are not credited
+   */
+  record StoreBlocks(long held, long named, long nameless) {
+    public static final StoreBlocks NONE = new StoreBlocks(0, 0, 0);
+  }
+
+  /** What a store holds. */
+  default StoreBlocks blocks(Store store) {
+    return StoreBlocks.NONE;
   }
 
   /** An engine read a store that publishes what it holds, and said how much of a prompt came. */

@@ -10,8 +10,6 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,10 +76,40 @@ public final class Store {
 
   private static final Logger LOG = LoggerFactory.getLogger(Store.class);
 
+  /** What is heard of it. */
+  public interface Heard {
+
+    /** How it stands in the index now. */
+    EngineView view();
+
+    /** Blocks that it has published as removed so far. */
+    long removals();
+
+    /** Nanoseconds since its own events said anything. */
+    default long silentNanos() {
+      return 0;
+    }
+
+    /** Blocks that its readers have said meanwhile that they stored there. */
+    default long toldMeanwhile() {
+      return 0;
+    }
+  }
+
+  /** A store that says nothing for so long … */
+  private static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  /** … while its readers say that they stored so many blocks there … */
+  private static final long SILENT_BLOCKS = 256;
+
+  /** … or got so many tokens that neither they nor it were known to hold. */
+  private static final long SILENT_TOKENS = 16_384;
+
   private final StoreRules rules;
-  private final Supplier<EngineView> view;
-  private final LongSupplier removalsHeard;
+  private final Heard heardOf;
   private volatile boolean missed;
+  private long cameUnknown;
+  private long unknownSinceNanos;
   private final AtomicLongArray times;
   private final double[] kept = new double[CLASSES];
   private final double[] asked = new double[CLASSES];
@@ -91,13 +119,11 @@ public final class Store {
   private final LongAdder served = new LongAdder();
 
   /**
-   * @param view how it stands in the index now
-   * @param removalsHeard blocks that it has published as removed so far
+   * @param heardOf what is heard of it
    */
-  public Store(StoreRules rules, Supplier<EngineView> view, LongSupplier removalsHeard) {
+  public Store(StoreRules rules, Heard heardOf) {
     this.rules = rules;
-    this.view = view;
-    this.removalsHeard = removalsHeard;
+    this.heardOf = heardOf;
     times = new AtomicLongArray(PLACES);
     chances = chances();
   }
@@ -112,12 +138,39 @@ public final class Store {
 
   /** How it stands in the index now. */
   public EngineView view() {
-    return view.get();
+    return heardOf.view();
   }
 
   /** Whether nobody hears what it drops, so that it is trusted by age. */
   public boolean dropsUnheard() {
-    return !rules.publishes() || (missed && removalsHeard.getAsLong() == 0);
+    return !rules.publishes() || (missed && heardOf.removals() == 0);
+  }
+
+  /**
+   * A reader got so many tokens of a prompt that neither it nor this store was known to hold.
+   *
+   * @param nowNanos of the clock of {@link Heard#silentNanos}
+   */
+  public synchronized void cameUnknown(int tokens, long nowNanos) {
+    long heardNanos = nowNanos - heardOf.silentNanos();
+    if (cameUnknown == 0 || heardNanos - unknownSinceNanos > 0) {
+      cameUnknown = 0;
+      unknownSinceNanos = nowNanos;
+    }
+    cameUnknown += tokens;
+  }
+
+  /**
+   * Whether its own events say nothing while its readers show that it is used: it publishes
+   * nothing, or elsewhere.
+   */
+  public synchronized boolean isSilent(long nowNanos) {
+    long silentNanos = heardOf.silentNanos();
+    boolean isHeardSince = nowNanos - silentNanos - unknownSinceNanos > 0;
+    long unknown = isHeardSince ? 0 : cameUnknown;
+    return rules.publishes()
+        && silentNanos >= SILENT_NANOS
+        && (heardOf.toldMeanwhile() >= SILENT_BLOCKS || unknown >= SILENT_TOKENS);
   }
 
   /**
@@ -178,7 +231,7 @@ public final class Store {
     credited.add(read.creditTokens - read.ownTokens);
     int came = Math.max(read.ownTokens, Math.min(read.heldTokens, cachedTokens));
     served.add(came - read.ownTokens);
-    if (rules.publishes() && !missed && came < read.heldTokens && removalsHeard.getAsLong() == 0) {
+    if (rules.publishes() && !missed && came < read.heldTokens && heardOf.removals() == 0) {
       missed = true;
       LOG.warn(
           "store={} does not hold all that it has published, and has published no removal ever: it"
@@ -262,8 +315,14 @@ public final class Store {
     return (Math.floorDiv(nanos, TimeUnit.SECONDS.toNanos(1)) + 1) & ~TAG;
   }
 
+  /** Prompt tokens that only it held so far: by the index, as counted on, and as served. */
+  public long[] tokens() {
+    return new long[] {held.sum(), credited.sum(), served.sum()};
+  }
+
   /** How it stands, for a scrape. */
-  public void collect(MetricValues to) {
+  public void collect(MetricValues to, long nowNanos) {
+    to.add(Metric.STORE_SILENT, isSilent(nowNanos) ? 1 : 0, name());
     to.add(Metric.STORE_TOKENS_TOTAL, held.sum(), name(), "held");
     to.add(Metric.STORE_TOKENS_TOTAL, credited.sum(), name(), "credited");
     to.add(Metric.STORE_TOKENS_TOTAL, served.sum(), name(), "served");

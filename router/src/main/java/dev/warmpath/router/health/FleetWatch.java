@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.fleet.engine.Ejection.Circuit;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.EngineState;
@@ -49,6 +50,7 @@ public final class FleetWatch {
       ModelCatalog catalog,
       Supplier<List<EngineReport>> engines,
       Supplier<List<EngineStatus>> streams,
+      Supplier<Collection<Store>> stores,
       Supplier<List<String>> configuredModels,
       Function<String, @Nullable String> modelOf,
       LongSupplier nanoClock) {}
@@ -72,6 +74,7 @@ public final class FleetWatch {
     replicas.forEach(replica -> replica(replica, now));
     engines(now);
     streams(byName, now);
+    stores(now);
     modelsWithoutReplica(now);
     models(replicas, now);
   }
@@ -129,6 +132,29 @@ public final class FleetWatch {
       }
     }
     log.only(Kind.PAIR, names);
+  }
+
+  private void stores(long now) {
+    Map<EngineId, EngineStatus> streams = new HashMap<>();
+    sources.streams().get().forEach(stream -> streams.put(stream.id(), stream));
+    Set<String> names = new HashSet<>();
+    for (Store store : sources.stores().get()) {
+      EngineStatus stream = streams.get(store.rules().id());
+      if (stream != null) {
+        names.add(store.name());
+        report(Kind.STORE, store.name(), problem(store, stream, now), now);
+      }
+    }
+    log.only(Kind.STORE, names);
+  }
+
+  private static @Nullable String problem(Store store, EngineStatus stream, long now) {
+    if (stream.reason().startsWith("not connected")) {
+      return stream.reason();
+    }
+    return store.isSilent(now)
+        ? "it says nothing, while its readers fill it or read from it: does its 'events' publish?"
+        : null;
   }
 
   private void streams(Map<String, Replica> byName, long now) {

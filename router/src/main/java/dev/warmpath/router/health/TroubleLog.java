@@ -27,6 +27,7 @@ final class TroubleLog {
     ENGINE("engine", "", "not ejected any more", 0),
     STREAM("engine", "its events are not known in full: ", "its events are known in full again", 0),
     CONNECTION("engine", "its events do not come: ", "its events come", 10),
+    STORE("store", "its events are missed: ", "its events come", 10),
     LIST("replica", "", "its models are known", 0),
     PAIR("replica", "no request is split over it: ", "requests can be split over it", 10),
     MODEL("model", "no replica is well, the least bad are tried: ", "a replica is well again", 0),

@@ -104,6 +104,11 @@ public enum Metric {
       "engine",
       "result"),
   STORE_BLOCKS(Type.GAUGE, "Blocks that a store which several engines read holds.", "store"),
+  STORE_SILENT(
+      Type.GAUGE,
+      "1 while the events of such a store have said nothing for a minute, although its readers say"
+          + " that they fill it, or get from it what it was not known to hold.",
+      "store"),
   STORE_NAMES_TOTAL(
       Type.COUNTER,
       "Blocks that such a store was said to hold: named (an engine has told what they are) or"

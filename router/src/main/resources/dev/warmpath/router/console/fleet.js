@@ -5,6 +5,7 @@ import {EnginePanel} from './engine.js';
 import {FleetMap, MEASURES} from './map.js';
 import {count, exact, percent} from './format.js';
 import {rows} from './rows.js';
+import {StoresTable} from './stores.js';
 import {FleetTable} from './table.js';
 
 const FILTERS = {
@@ -28,6 +29,7 @@ export class FleetView {
   #figures = new Map();
   #map;
   #table;
+  #stores = new StoresTable();
   #panel;
   #empty = h('div', {class: 'stand-in'});
   #body;
@@ -50,7 +52,7 @@ export class FleetView {
         this.#models.element,
         h('label', {class: 'field'}, h('span', {}, 'Engine'), search)));
     this.#body = h('div', {class: 'fleet-body'},
-      h('div', {class: 'fleet-main'}, this.#map.element, this.#shown, this.#table.element), this.#panel.element);
+      h('div', {class: 'fleet-main'}, this.#map.element, this.#shown, this.#stores.element, this.#table.element), this.#panel.element);
     this.element = h('section', {class: 'fleet', 'aria-label': 'Fleet'}, this.#without, this.#summary, bar, this.#empty, this.#body);
     this.listener = () => this.#draw();
   }
@@ -122,6 +124,7 @@ export class FleetView {
     const shown = all.filter((row) => this.#passes(row));
     text(this.#shown, shown.length === all.length ? '' : exact(shown.length) + ' of ' + exact(all.length) + ' engines');
     this.#map.show(shown, this.#measure, this.#panel.name);
+    this.#stores.show(fleet.stores ?? []);
     this.#table.show(shown, this.#panel.name);
     this.#panel.show(all);
   }

@@ -28,7 +28,69 @@ final class StoreTest {
 
   private static Store store(boolean publishes, int removals) {
     StoreRules rules = new StoreRules("pool", null, publishes, "");
-    return new Store(rules, () -> EngineView.UNSEEN, () -> removals);
+    return new Store(rules, new Said(removals));
+  }
+
+  /** What is heard of a store. */
+  private static final class Said implements Store.Heard {
+    private final long removals;
+    private long silentNanos;
+    private long told;
+
+    Said(long removals) {
+      this.removals = removals;
+    }
+
+    @Override
+    public EngineView view() {
+      return EngineView.UNSEEN;
+    }
+
+    @Override
+    public long removals() {
+      return removals;
+    }
+
+    @Override
+    public long silentNanos() {
+      return silentNanos;
+    }
+
+    @Override
+    public long toldMeanwhile() {
+      return told;
+    }
+  }
+
+  @Test
+  void oneThatSaysNothingWhileItIsFilledIsSilent() {
+    Said said = new Said(0);
+    Store published = new Store(new StoreRules("pool", null, true, ""), said);
+    said.told = 256;
+    said.silentNanos = MINUTE - 1;
+    assertThat(published.isSilent(10 * MINUTE)).as("not for a minute yet").isFalse();
+    said.silentNanos = MINUTE;
+    assertThat(published.isSilent(10 * MINUTE)).isTrue();
+    said.told = 255;
+    assertThat(published.isSilent(10 * MINUTE)).as("nobody uses it much").isFalse();
+    Store unpublished = new Store(new StoreRules("pool", null, false, ""), said);
+    said.told = 10_000;
+    assertThat(unpublished.isSilent(10 * MINUTE)).isFalse();
+  }
+
+  @Test
+  void oneOfWhichReadersGetWhatItWasNotKnownToHoldIsSilent() {
+    Said said = new Said(0);
+    Store published = new Store(new StoreRules("pool", null, true, ""), said);
+    said.silentNanos = MINUTE;
+    published.cameUnknown(16_000, 10 * MINUTE);
+    assertThat(published.isSilent(10 * MINUTE)).isFalse();
+    published.cameUnknown(384, 10 * MINUTE);
+    assertThat(published.isSilent(10 * MINUTE)).isTrue();
+    said.silentNanos = 0;
+    published.cameUnknown(384, 11 * MINUTE);
+    said.silentNanos = MINUTE;
+    assertThat(published.isSilent(12 * MINUTE)).as("it was heard meanwhile").isFalse();
   }
 
   private static BlockChain prompt(int number) {

@@ -9,13 +9,16 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
@@ -460,6 +463,7 @@ class FleetWatchTest {
                 List::of,
                 () -> List.of(status.get()),
                 List::of,
+                List::of,
                 name -> name,
                 laterNanos::get));
     replica.health(Replica.Health.UP);
@@ -493,6 +497,57 @@ class FleetWatchTest {
   }
 
   @Test
+  void aStoreThatSaysNothingIsOneLine() {
+    AtomicReference<EngineStatus> status = new AtomicReference<>();
+    AtomicLong told = new AtomicLong(1_000);
+    Store.Heard heard =
+        new Store.Heard() {
+          @Override
+          public EngineView view() {
+            return EngineView.UNSEEN;
+          }
+
+          @Override
+          public long removals() {
+            return 0;
+          }
+
+          @Override
+          public long silentNanos() {
+            return TimeUnit.MINUTES.toNanos(2);
+          }
+
+          @Override
+          public long toldMeanwhile() {
+            return told.get();
+          }
+        };
+    Store store = new Store(new StoreRules("pool", null, true, ""), heard);
+    FleetWatch watch =
+        new FleetWatch(
+            new FleetWatch.Sources(
+                new Fleet(),
+                new ModelCatalog(new Fleet(), any -> false),
+                List::of,
+                () -> List.of(status.get()),
+                () -> List.of(store),
+                List::of,
+                name -> name,
+                laterNanos::get));
+    status.set(stream(store.rules().id(), Trust.NONE, "nothing heard yet"));
+    watch.look();
+    pass(10);
+    watch.look();
+    told.set(0);
+    watch.look();
+    assertThat(of("store pool"))
+        .containsExactly(
+            "WARN store pool: its events are missed: it says nothing, while its readers fill it or"
+                + " read from it: does its 'events' publish?",
+            "INFO store pool: its events come after 10 s");
+  }
+
+  @Test
   void aPrefillThatServesNobodyIsToldUntilItHasAPair() throws Exception {
     try (Rig rig = rig(2, tree -> tree)) {
       Fleet fleet = rig.router.fleet();
@@ -521,8 +576,12 @@ class FleetWatchTest {
   }
 
   private static EngineStatus stream(Trust trust, String reason) {
+    return stream(new EngineId("e", 0), trust, reason);
+  }
+
+  private static EngineStatus stream(EngineId id, Trust trust, String reason) {
     return new EngineStatus(
-        new EngineId("e", 0),
+        id,
         0,
         trust,
         reason,

@@ -164,7 +164,14 @@ class HealthCheckerTest {
             new NothingTold(),
             new FleetWatch(
                 new FleetWatch.Sources(
-                    fleet, catalog, List::of, List::of, List::of, name -> null, System::nanoTime)),
+                    fleet,
+                    catalog,
+                    List::of,
+                    List::of,
+                    List::of,
+                    List::of,
+                    name -> null,
+                    System::nanoTime)),
             System::nanoTime);
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
   }

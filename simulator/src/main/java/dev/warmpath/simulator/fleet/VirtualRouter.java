@@ -147,7 +147,20 @@ final class VirtualRouter implements EngineEvents {
     int slot = index.addEngine(CopyCounting.PRESENCE);
     index.layout(slot, new CacheLayout(plan.engine().cache().groups(), 1, 0));
     StoreRules rules = new StoreRules("store", null, shared.publishes(), "");
-    return new Store(rules, () -> new EngineView(slot, space, Trust.EXACT), () -> 1);
+    EngineView view = new EngineView(slot, space, Trust.EXACT);
+    return new Store(
+        rules,
+        new Store.Heard() {
+          @Override
+          public EngineView view() {
+            return view;
+          }
+
+          @Override
+          public long removals() {
+            return 1; // it says all that it drops, if it says anything
+          }
+        });
   }
 
   /** The store has got a block of a sequence. */

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.reload.ConfigChange;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -44,6 +48,8 @@ final class LiveStoreTest {
   private final List<AutoCloseable> open = new ArrayList<>();
   private LiveStore store;
   private RouterProcess router;
+  private ConfigTree without;
+  private volatile ConfigTree written;
 
   @AfterEach
   void stop() throws Exception {
@@ -70,18 +76,12 @@ final class LiveStoreTest {
             16,
             2_000,
             new StepCost(1, 0.5, 0, 0));
-    Map<String, Object> entry = new LinkedHashMap<>();
-    entry.put("name", "pool");
-    if (publishes) {
-      entry.put("events", store.eventsEndpoint());
-    }
     ConfigTree tree =
         ConfigTree.empty()
             .set("listen.port", 0, "test")
             .set("admin.port", 0, "test")
             .set("policy.name", "round-robin", "test")
             .set("tokenizing.deadline-ms", 60_000, "test")
-            .put("stores", entry, "test")
             .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
     for (int i = 0; i < 2; i++) {
       LiveEngine live = launcher.start(LiveEngineOptions.of("sim", config).pace(10, 32));
@@ -94,7 +94,11 @@ final class LiveStoreTest {
       replica.put("kv-connector", "store");
       tree = tree.set("policy.split", "never", "test").put("replicas", replica, "test");
     }
-    router = RouterProcess.start(tree.config());
+    without = tree;
+    written = tree.put("stores", entry(publishes, List.of()), "test");
+    Environment environment =
+        Environment.ofTheMachine().loading((running, content) -> written.config());
+    router = RouterProcess.start(written.config(), environment);
     open.add(0, router);
     until(() ->
         router.fleet().replicas().stream()
@@ -103,6 +107,25 @@ final class LiveStoreTest {
                 .allMatch(report -> report.view().trust() == Trust.EXACT));
     if (publishes) {
       until(() -> metric("warmpath_event_trust{", "store:pool\",trust=\"none") == 1);
+    }
+  }
+
+  private Map<String, Object> entry(boolean publishes, List<String> readers) {
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("name", "pool");
+    if (publishes) {
+      entry.put("events", store.eventsEndpoint());
+    }
+    entry.put("replicas", readers);
+    return entry;
+  }
+
+  /** The only store, as the fleet's report has it. */
+  private JsonNode reported() {
+    try {
+      return JSON.readTree(get("/admin/fleet")).path("stores").path(0);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -135,12 +158,10 @@ final class LiveStoreTest {
     return cached;
   }
 
-  private List<String> scrape() {
-    HttpRequest scrape =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + router.adminPort() + "/metrics"))
-            .build();
+  private String get(String path) {
+    URI uri = URI.create("http://127.0.0.1:" + router.adminPort() + path);
     try {
-      return HTTP.send(scrape, BodyHandlers.ofString()).body().lines().toList();
+      return HTTP.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
@@ -148,7 +169,8 @@ final class LiveStoreTest {
 
   /** The sum of the series that begin so and name this. */
   private double metric(String begin, String named) {
-    return scrape().stream()
+    return get("/metrics")
+        .lines()
         .filter(line -> line.startsWith(begin) && line.contains(named))
         .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
         .sum();
@@ -229,6 +251,43 @@ final class LiveStoreTest {
     untilStoreHolds(PROMPTS * BLOCKS);
     assertThat(round()).containsOnly(CACHED);
     assertThat(predictions()).containsEntry("exact", 3.0 * PROMPTS);
+  }
+
+  @Test
+  void storesComeChangeAndGoByAReload() throws Exception {
+    start(4_000, true);
+    assertThat(round()).containsOnly(0);
+    untilStoreHolds(PROMPTS * BLOCKS);
+    assertThat(reported().path("readers")).hasToString("[\"e0\",\"e1\"]");
+    assertThat(reported().path("trust").asText()).isEqualTo("exact");
+    double known = metric("warmpath_index_blocks{", "engine=\"e");
+
+    written = without.put("stores", entry(true, List.of("e0")), "test");
+    assertThat(router.reload("test").applied())
+        .extracting(ConfigChange::key)
+        .containsExactly("stores[pool].replicas");
+    assertThat(reported().path("readers")).hasToString("[\"e0\"]");
+    assertThat(reported().path("blocks").asInt()).isEqualTo(PROMPTS * BLOCKS);
+    assertThat(metric("warmpath_index_blocks{", "engine=\"e")).isEqualTo(known);
+
+    written = without;
+    assertThat(router.reload("test").problems()).isEmpty();
+    assertThat(reported().isMissingNode()).isTrue();
+    assertThat(get("/metrics")).doesNotContain("store=\"pool").doesNotContain("store:pool");
+    assertThat(metric("warmpath_index_blocks{", "engine=\"e")).isEqualTo(known);
+    assertThat(round()).as("the engines load as they did").containsOnly(CACHED);
+
+    written = without.put("stores", entry(true, List.of()), "test");
+    assertThat(router.reload("test").problems()).isEmpty();
+    until(() -> reported().path("reason").asText().startsWith("nothing heard"));
+    store.shrink(0);
+    until(() -> metric("warmpath_event_stream_total{", "pool\",event=\"blocks_removed") == 900);
+    round();
+    until(() -> metric("warmpath_store_blocks{", "pool") > 3 * BLOCKS);
+    double over = predictions().get("over");
+    assertThat(round()).containsOnly(CACHED);
+    assertThat(predictions()).containsEntry("over", over);
+    assertThat(reported().path("readers")).hasSize(2);
   }
 
   /** Its files are deleted by somebody else, say. */

@@ -9,6 +9,7 @@ import java.util.Map;
  * All that the checks judge.
  *
  * @param replicas those that are configured, and those that were found
+ * @param stores the events of stores that have any
  * @param pairs prompts computed here and answered there; none if requests are forbidden
  * @param sources what {@code discovery} found
  * @param tokenizerProblems for each model whose tokenizer cannot be loaded, why
@@ -17,6 +18,7 @@ import java.util.Map;
 public record FleetFacts(
     RouterConfig config,
     List<ReplicaFacts> replicas,
+    List<StreamFacts> stores,
     List<PairTrial> pairs,
     List<DiscoveryFacts> sources,
     Map<String, String> tokenizerProblems,
@@ -25,6 +27,7 @@ public record FleetFacts(
 
   public FleetFacts {
     replicas = List.copyOf(replicas);
+    stores = List.copyOf(stores);
     pairs = List.copyOf(pairs);
     sources = List.copyOf(sources);
     tokenizerProblems = Map.copyOf(tokenizerProblems);

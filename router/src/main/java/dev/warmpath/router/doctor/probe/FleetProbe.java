@@ -167,6 +167,7 @@ public final class FleetProbe implements AutoCloseable {
     return new FleetFacts(
         config,
         found,
+        stores(),
         options.requests() ? pairs(found) : List.of(),
         discovered.sources(),
         tokenizerProblems(),
@@ -218,6 +219,13 @@ public final class FleetProbe implements AutoCloseable {
     return told.maxModelTokens() == 0
         ? PAIR_WORDS
         : Math.min(PAIR_WORDS, told.maxModelTokens() / 4);
+  }
+
+  private List<StreamFacts> stores() {
+    return config.stores().stream()
+        .filter(store -> store.events() != null)
+        .map(store -> stream(EventStreams.source(store, config.onlyModel())))
+        .toList();
   }
 
   private StreamFacts stream(EngineSource source) {

@@ -65,7 +65,7 @@ final class StreamProbe implements AutoCloseable {
             CompletableFuture.completedFuture(
                 new RestoredEngines(index, null, new Recovery(System::nanoTime))),
             new Tap());
-    streams = new EventStreams(ingest);
+    streams = new EventStreams(ingest, config.stores(), config.onlyModel());
   }
 
   void follow(ReplicaConfig replica, String model) {

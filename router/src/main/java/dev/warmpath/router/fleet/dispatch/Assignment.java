@@ -252,6 +252,10 @@ public final class Assignment implements DispatchResult {
     if (store.rules().publishes()) {
       int own = read == null ? prediction.cachedTokens() : read.ownTokens();
       boolean isRead = prediction.predicts() && cachedTokens > own;
+      int known = read == null ? own : read.heldTokens();
+      if (isRead && cachedTokens > known) {
+        store.cameUnknown(cachedTokens - known, dispatcher.nanos());
+      }
       if (isRead || (read != null && read.isSure())) {
         int shown = read != null && read.isSure() ? read.heldTokens() : Prediction.NONE;
         events.reused(store, reuse(chain, isRead ? cachedTokens : 0, shown));

@@ -717,7 +717,7 @@ public final class Dispatcher {
     return environment.nanoClock().getAsLong();
   }
 
-  EngineEvents engineEvents() {
+  public EngineEvents engineEvents() {
     return engineEvents;
   }
 

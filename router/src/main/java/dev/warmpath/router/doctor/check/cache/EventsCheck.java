@@ -19,6 +19,9 @@ public final class EventsCheck implements Check {
   private static final List<String> UNREADABLE =
       List.of("bad_messages", "undecodable_batches", "skipped_events");
 
+  private static final String STORE_REMEDY =
+      "compare the store's `events` with the endpoint at which its master publishes";
+
   @Override
   public void look(FleetFacts fleet, Findings into) {
     for (ReplicaFacts replica : fleet.replicas()) {
@@ -27,6 +30,28 @@ public final class EventsCheck implements Check {
       }
       replica.streams().forEach(stream -> look(replica, stream, into));
       ranks(replica, into);
+    }
+    fleet.stores().forEach(store -> store(store, into));
+  }
+
+  private static void store(StreamFacts stream, Findings into) {
+    String name = stream.source().id().replica();
+    String at = stream.source().endpoint();
+    String unreadable = unreadable(stream);
+    if (stream.portProblem() != null) {
+      into.fail(name, at + ": " + stream.portProblem(), STORE_REMEDY);
+    } else if (!stream.connected()) {
+      into.fail(name, "what listens at " + at + " does not speak ZeroMQ", STORE_REMEDY);
+    } else if (unreadable != null) {
+      into.warn(name, unreadable, "report the store's version: its events are not understood");
+    } else if (stream.batches() == 0) {
+      into.warn(
+          name,
+          "connected to %s, but nothing came while the doctor listened".formatted(at),
+          "fill it: send its readers a long prompt that is new; Mooncake's master must be built"
+              + " and started with kv events");
+    } else {
+      into.ok(name, "events come from %s (batches: %d)".formatted(at, stream.batches()));
     }
   }
 
