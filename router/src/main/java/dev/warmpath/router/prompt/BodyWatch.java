@@ -3,8 +3,8 @@ package dev.warmpath.router.prompt;
 import dev.warmpath.tokenizer.RequestKind;
 
 /**
- * Sees what was read before its request is dispatched. Called on the pool's threads;
- * implementations are fast and throw nothing.
+ * Sees what was read before its request is dispatched. Called on the pool's threads and event
+ * loops; implementations are fast and throw nothing.
  *
  * <p>Thread-safe.
  */

@@ -152,7 +152,7 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
   /** What it takes with one more native call, about, or has taken already. */
   private double nanosWith(int chars) {
     double next = cost == null ? 0 : cost.nativeNanos(chars);
-    return next + Math.max(restNanos() + callNanos, callBeganNanos - beganNanos);
+    return next + Math.max(restNanos() + callNanos, (double) (callBeganNanos - beganNanos));
   }
 
   @Override

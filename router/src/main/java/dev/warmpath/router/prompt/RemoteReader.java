@@ -6,7 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out elsewhere what could not be read here. Called on the pool's threads; does not block.
+ * Finds out elsewhere what could not be read here. Called on the pool's threads and event loops;
+ * does not block.
  *
  * <p>Thread-safe.
  */

@@ -30,7 +30,7 @@ class PromptsOnLoopsTest {
   private static final long NANOS_PER_TOKEN = 1_000;
 
   /** Of noise with three tokens a character, before anything is known of such noise. */
-  private static final long LONGEST_CALL_NANOS = 3 * PromptWork.LOOP_NATIVE_CHARS * NANOS_PER_TOKEN;
+  private static final long LONGEST_CALL_NANOS = 3 * 64 * NANOS_PER_TOKEN;
 
   private static final int BODY_LIMIT = 16 << 20;
   private static final String KNOWN = "the same words as before, which the memory holds by now";
