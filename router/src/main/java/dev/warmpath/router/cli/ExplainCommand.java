@@ -1,20 +1,15 @@
 package dev.warmpath.router.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -36,8 +31,6 @@ import picocli.CommandLine.Parameters;
     })
 public final class ExplainCommand implements WarmpathCommand {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final String[] COLUMNS = {
     "", "engine", "trust", "blocks", "matched", "expected", "load", "predict", "score", "terms"
   };
@@ -46,18 +39,7 @@ public final class ExplainCommand implements WarmpathCommand {
   @Parameters(paramLabel = "FILE", description = "A request body; - reads standard input.")
   private String file = "-";
 
-  @Option(
-      names = "--admin",
-      paramLabel = "URL",
-      defaultValue = "http://127.0.0.1:8081",
-      description = "The router's admin address; default ${DEFAULT-VALUE}.")
-  private URI admin = URI.create("http://127.0.0.1:8081");
-
-  @Option(
-      names = "--key-file",
-      paramLabel = "FILE",
-      description = "The admin key, as admin.key-file of the router holds it; its first line.")
-  private @Nullable Path keyFile;
+  @Mixin private final AdminPort router = new AdminPort();
 
   @Option(
       names = "--path",
@@ -76,7 +58,7 @@ public final class ExplainCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws InterruptedException {
-    JsonNode answer = ask(body());
+    JsonNode answer = router.post(route(), body());
     if (json) {
       System.out.println(answer);
     } else {
@@ -99,37 +81,6 @@ public final class ExplainCommand implements WarmpathCommand {
 
   private static String parameter(String name, @Nullable String value) {
     return value == null ? "" : "&" + name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8);
-  }
-
-  private JsonNode ask(byte[] body) throws InterruptedException {
-    try {
-      HttpRequest.Builder request =
-          HttpRequest.newBuilder(admin.resolve(route()))
-              .timeout(PATIENCE)
-              .POST(HttpRequest.BodyPublishers.ofByteArray(body));
-      if (keyFile != null) {
-        request.header("authorization", "Bearer " + key(keyFile));
-      }
-      HttpResponse<String> response =
-          HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
-      JsonNode answer = JSON.readTree(response.body());
-      if (response.statusCode() != 200) {
-        String why = answer.path("error").path("message").asText("no reason");
-        throw CommandException.failed(admin + ": " + response.statusCode() + " " + why);
-      }
-      return answer;
-    } catch (IOException | IllegalArgumentException e) {
-      throw CommandException.failed(
-          "--admin " + admin + ": no router answers there (" + e.getClass().getSimpleName() + ")");
-    }
-  }
-
-  private static String key(Path file) {
-    try {
-      return Files.readString(file).lines().findFirst().orElse("").strip();
-    } catch (IOException e) {
-      throw CommandException.usage("--key-file " + file + ": cannot be read");
-    }
   }
 
   private static void print(JsonNode answer) {
