@@ -419,7 +419,7 @@ public record RouterConfig(
 
   /** What is done before the process listens. */
   public record WarmUp(
-      @Key(standard = "5", max = 600) int seconds,
+      @Key(standard = "3", max = 600) int seconds,
       @Key(standard = "20000", min = 1, max = 10_000_000) int requests) {}
 
   /** How long leaving may take. */
