@@ -84,7 +84,7 @@ public final class SharedStore {
   private boolean warned;
   private volatile boolean closed;
   private volatile long heardNanos;
-  private volatile long told;
+  private final LongAdder told = new LongAdder();
   private volatile long toldWhenHeard;
   private long[] hashes = new long[64];
   private volatile @Nullable ChainSpace space;
@@ -144,19 +144,18 @@ public final class SharedStore {
 
   /** Blocks that its readers have said meanwhile that they stored there. */
   public long toldMeanwhile() {
-    return told - toldWhenHeard;
+    return told.sum() - toldWhenHeard;
   }
 
   /** Its own events have said something. */
   void heard() {
     heardNanos = nanoClock.getAsLong();
-    toldWhenHeard = told;
+    toldWhenHeard = told.sum();
   }
 
   /** A reader says that it has stored so many blocks there, which it will say itself. */
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // the writer's alone
   void told(int blocks) {
-    told += blocks;
+    told.add(blocks);
   }
 
   /** Frees its slot; nobody reads it any more. */

@@ -337,23 +337,24 @@ final class EventReader {
     String key = cursor.text();
     int from = key.length() - HASH_DIGITS;
     int page = page(key);
+    String owner;
     try {
       if (page >= 0) {
-        row.owner = key.substring(0, page) + EventRow.PAGE + key.substring(page + DIGEST_DIGITS);
+        owner = key.substring(0, page) + EventRow.PAGE + key.substring(page + DIGEST_DIGITS);
         from = page;
       } else if (key.lastIndexOf('@') < from) {
-        row.owner = key.substring(0, Math.max(0, key.lastIndexOf('@')));
+        owner = key.substring(0, Math.max(0, key.lastIndexOf('@')));
       } else {
         return; // somebody else's
       }
       columns.hashesWithRoom(places)[row.hashFrom] =
           Long.parseUnsignedLong(key, from, from + HASH_DIGITS, 16);
     } catch (NumberFormatException e) {
-      row.owner = null;
       return; // somebody else's
     }
     row.hashCount = 1;
-    columns.takes(TEXT_BYTES + row.owner.length());
+    row.owner = owner;
+    columns.takes(TEXT_BYTES + owner.length());
   }
 
   /** Where the digest of a page begins with an underscore behind it; negative if there is none. */
