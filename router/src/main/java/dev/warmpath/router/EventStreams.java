@@ -98,10 +98,11 @@ public final class EventStreams implements EngineEvents {
     Map<String, SharedBy> now = new LinkedHashMap<>();
     for (StoreConfig store : configured) {
       SharedBy known = before.get(store.name());
-      boolean isSame = known != null && isSame(known.config, store);
       now.put(
           store.name(),
-          new SharedBy(store, isSame ? known.store : new Store(store.rules(), heard(store))));
+          known != null && isSame(known.config, store)
+              ? new SharedBy(store, known.store)
+              : new SharedBy(store, new Store(store.rules(), heard(store))));
     }
     stores = now;
     List<StoreRules> dropped = new ArrayList<>();
