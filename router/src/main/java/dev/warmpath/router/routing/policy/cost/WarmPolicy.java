@@ -149,15 +149,22 @@ public final class WarmPolicy implements RankingPolicy {
 
   @Override
   public boolean holds(RoutingRequest request, Candidates candidates, int winner, long heldTokens) {
-    int whole = request.knownTokens();
-    int missed = ages.missedTokens(request, candidates, winner);
-    if (missed <= SMALL_SHARE * whole || candidates.requests(winner) == 0) {
+    if (candidates.requests(winner) == 0 || !isLongWait(request, candidates, winner, heldTokens)) {
       return false;
     }
+    int missed = ages.missedTokens(request, candidates, winner);
+    return missed > SMALL_SHARE * request.knownTokens()
+        && ages.lostTokens(request, candidates, winner, missed) > weights.holdAbove() * missed;
+  }
+
+  /** Whether computing what waits takes longer than clients pause. */
+  private boolean isLongWait(
+      RoutingRequest request, Candidates candidates, int winner, long heldTokens) {
+    int whole = request.knownTokens();
     double perToken = candidates.cost(winner).millis(whole, whole) / whole;
     double ofHeld = perToken * heldTokens / candidates.count();
-    return candidates.prefillBacklogMillis(winner) + ofHeld >= LONG_WAIT * ages.medianReturnMillis()
-        && ages.lostTokens(request, candidates, winner, missed) > weights.holdAbove() * missed;
+    return candidates.prefillBacklogMillis(winner) + ofHeld
+        >= LONG_WAIT * ages.medianReturnMillis();
   }
 
   @Override
