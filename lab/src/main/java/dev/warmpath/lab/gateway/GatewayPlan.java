@@ -40,7 +40,7 @@ record GatewayPlan(
     for (int i = 0; i < states.size(); i++) {
       if (states.get(i) < 0
           || states.get(i) > LONGEST
-          || i > 0 && states.get(i) <= states.get(i - 1)) {
+          || (i > 0 && states.get(i) <= states.get(i - 1))) {
         throw new IllegalArgumentException(
             "states=" + states + ", not rising from 0 to " + (int) LONGEST);
       }

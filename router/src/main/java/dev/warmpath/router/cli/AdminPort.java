@@ -61,7 +61,7 @@ final class AdminPort {
     HttpResponse<byte[]> response;
     try {
       HttpRequest.Builder request =
-          HttpRequest.newBuilder(admin.resolve(path)).timeout(PATIENCE).method(method, body);
+          HttpRequest.newBuilder(URI.create(base() + path)).timeout(PATIENCE).method(method, body);
       if (keyFile != null) {
         request.header("authorization", "Bearer " + key(keyFile));
       }
@@ -79,6 +79,12 @@ final class AdminPort {
       throw CommandException.failed("--admin " + admin + ": what answers there is no router");
     }
     return answer;
+  }
+
+  /** A proxy may serve the port below a path. */
+  private String base() {
+    String text = admin.toString();
+    return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
   }
 
   /** What is not JSON, as a proxy's page, is nothing. */

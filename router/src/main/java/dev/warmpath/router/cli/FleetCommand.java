@@ -1,6 +1,7 @@
 package dev.warmpath.router.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -147,11 +148,17 @@ public final class FleetCommand implements WarmpathCommand {
               description = "Wait until it has no requests, at most so long.")
           @Nullable Integer seconds)
       throws InterruptedException {
+    if (seconds != null && seconds < 0) {
+      throw CommandException.usage("--wait " + seconds + ": must not be negative");
+    }
     JsonNode answer = flags.router.post(replica(name, "drain"), NOTHING);
     long until = System.nanoTime() + Duration.ofSeconds(seconds == null ? 0 : seconds).toNanos();
     while (requests(answer) > 0 && System.nanoTime() < until) {
       TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-      answer = flags.router.post(replica(name, "drain"), NOTHING);
+      answer = replica(flags, name);
+      if (!answer.path("draining").asBoolean()) {
+        throw CommandException.failed(name + ": was resumed or has left meanwhile");
+      }
     }
     if (flags.json) {
       printed(answer);
@@ -159,6 +166,16 @@ public final class FleetCommand implements WarmpathCommand {
       out().printf("%s drains; %d requests in flight%n", name, requests(answer));
     }
     return seconds != null && requests(answer) > 0 ? Exit.FAILED : Exit.OK;
+  }
+
+  /** What the router says of one now; missing if it has left. */
+  private static JsonNode replica(Flags flags, String name) throws InterruptedException {
+    for (JsonNode replica : flags.router.get("/admin/replicas").path("replicas")) {
+      if (replica.path("name").asText().equals(name)) {
+        return replica;
+      }
+    }
+    return MissingNode.getInstance();
   }
 
   private static long requests(JsonNode answer) {

@@ -103,16 +103,20 @@ public final class PromptPool implements AutoCloseable {
     /** Reads it on the caller's event loop, and leaves to the pool what takes too long there. */
     private void readOn(LoopBudget loop, RequestKind kind) {
       PromptWork work = PromptWork.beginOnLoop(runningNanos, trees());
+      boolean isOver = true;
       try {
         read(kind, work);
         readOnLoops.increment();
       } catch (EncodeGuard.TooMuchException e) {
+        isOver = false;
+      } finally {
         work.stop();
+        loop.spend(work.nanos());
+      }
+      if (!isOver) {
         begun = work;
         handedOver.increment();
         queue(kind);
-      } finally {
-        loop.spend(work.nanos());
       }
     }
 

@@ -47,6 +47,7 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
   private @Nullable Parsed parsed;
   private @Nullable PromptCost cost;
   private boolean onLoop;
+  private boolean goesOn = true;
   private long beganNanos;
   private long earlierNanos;
   private long callBeganNanos;
@@ -72,14 +73,16 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
     return work;
   }
 
-  /** It stops here. */
+  /** It stops here, unless it has. */
   void stop() {
-    earlierNanos += runningNanos.getAsLong() - beganNanos;
+    earlierNanos += goesOn ? runningNanos.getAsLong() - beganNanos : 0;
+    goesOn = false;
   }
 
   /** It goes on, on a thread that may take its time. */
   void goOn() {
     beganNanos = runningNanos.getAsLong();
+    goesOn = true;
     onLoop = false;
   }
 

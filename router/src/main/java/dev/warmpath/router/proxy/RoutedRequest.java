@@ -280,7 +280,12 @@ public final class RoutedRequest {
     ticket =
         kind == null || BodyFields.isForm(contentType)
             ? proxy.prompts().readWithoutPrompt(whole, contentType, hints, read)
-            : proxy.prompts().read(kind, whole, hints, loop.prompts(), read);
+            : proxy.prompts().read(kind, whole, hints, promptsOnLoop(), read);
+  }
+
+  /** Null while others wait: who comes then looks through the queue, which may take its time. */
+  private @Nullable LoopBudget promptsOnLoop() {
+    return proxy.dispatcher().anybodyWaits() ? null : loop.prompts();
   }
 
   /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */

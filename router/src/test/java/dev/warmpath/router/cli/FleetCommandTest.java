@@ -1,16 +1,20 @@
 package dev.warmpath.router.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,9 +74,61 @@ class FleetCommandTest {
   }
 
   @Test
-  void clearsAndReloads() {
+  void clears() {
     assertThat(run("clear", "r0")).isEqualTo(Exit.OK);
     assertThat(out.toString()).contains("r0: forgotten");
+  }
+
+  @Test
+  void reloads() {
+    assertThat(run("reload")).isEqualTo(Exit.OK);
+    assertThat(out.toString().lines())
+        .containsExactly("applied: nothing", "needs a restart: nothing");
+  }
+
+  /** Below a path, as a proxy serves it. */
+  @Test
+  void saysWhatAReloadChanged() throws IOException {
+    HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    server.createContext(
+        "/router-1/admin/reload",
+        exchange -> {
+          byte[] answer =
+              ("{\"applied\":[{\"key\":\"queue.requests\",\"before\":1000,\"after\":8}],"
+                      + "\"needsRestart\":[{\"key\":\"listen.port\",\"before\":1,\"after\":2}]}")
+                  .getBytes(UTF_8);
+          exchange.sendResponseHeaders(200, answer.length);
+          exchange.getResponseBody().write(answer);
+          exchange.close();
+        });
+    server.start();
+    try {
+      String admin = "--admin=http://127.0.0.1:" + server.getAddress().getPort() + "/router-1/";
+      assertThat(execute("fleet", "reload", admin)).isEqualTo(Exit.OK);
+      assertThat(out.toString().lines())
+          .contains("  queue.requests: 8, was 1000", "  listen.port: 2, was 1");
+      assertThat(execute("fleet", "status", admin)).isEqualTo(Exit.FAILED);
+      assertThat(err.toString()).contains("404");
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  @Test
+  void whoResumesEndsTheWait() throws Exception {
+    Queue<HttpServerResponse> held = new ConcurrentLinkedQueue<>();
+    rig.backends.forEach(
+        backend -> backend.script = (request, body) -> held.add(request.response()));
+    rig.chatLater("{\"model\":\"m\"}");
+    Rig.until(() -> held.size() == 1);
+    String busy = rig.router.fleet().find("r0").orElseThrow().requests() == 1 ? "r0" : "r1";
+    CompletableFuture<Integer> drained =
+        CompletableFuture.supplyAsync(() -> run("drain", busy, "--wait", "60"));
+    Rig.until(() -> rig.router.fleet().find(busy).orElseThrow().draining());
+    rig.router.fleet().find(busy).orElseThrow().draining(false);
+    assertThat(drained.get()).isEqualTo(Exit.FAILED);
+    assertThat(err.toString()).contains("was resumed");
+    held.remove().end("{}");
   }
 
   @Test
@@ -94,9 +150,13 @@ class FleetCommandTest {
     List<String> all = new ArrayList<>(List.of("fleet"));
     all.addAll(List.of(args));
     all.add("--admin=http://127.0.0.1:" + port);
+    return execute(all.toArray(String[]::new));
+  }
+
+  private int execute(String... args) {
     return Main.commandLine()
         .setOut(new PrintWriter(out, true))
         .setErr(new PrintWriter(err, true))
-        .execute(all.toArray(String[]::new));
+        .execute(args);
   }
 }

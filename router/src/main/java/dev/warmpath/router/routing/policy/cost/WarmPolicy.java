@@ -163,8 +163,9 @@ public final class WarmPolicy implements RankingPolicy {
     int whole = request.knownTokens();
     double perToken = candidates.cost(winner).millis(whole, whole) / whole;
     double ofHeld = perToken * heldTokens / candidates.count();
-    return candidates.prefillBacklogMillis(winner) + ofHeld
-        >= LONG_WAIT * ages.medianReturnMillis();
+    double turnMillis = ages.medianReturnMillis();
+    return turnMillis > 0
+        && candidates.prefillBacklogMillis(winner) + ofHeld >= LONG_WAIT * turnMillis;
   }
 
   @Override
