@@ -411,8 +411,8 @@ final class Core implements AutoCloseable {
     if (!now.replicas().equals(before.replicas()) || !now.models().equals(before.models())) {
       membership.configure(now.replicas(), now.onlyModel());
     }
-    if (!now.stores().equals(before.stores())) {
-      streams.share(now.stores());
+    if (!now.stores().equals(before.stores()) || !now.onlyModel().equals(before.onlyModel())) {
+      streams.share(now.stores(), now.onlyModel());
     }
     dispatcher.limits(limits(now));
     if (!now.models().equals(before.models())) {

@@ -58,7 +58,7 @@ public final class EventStreams implements EngineEvents {
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
-  private final String onlyModel;
+  private volatile String onlyModel;
 
   /** By name. */
   private volatile Map<String, SharedBy> stores = Map.of();
@@ -86,21 +86,25 @@ public final class EventStreams implements EngineEvents {
   public EventStreams(EventIngest ingest, List<StoreConfig> stores, String onlyModel) {
     this.ingest = ingest;
     this.onlyModel = onlyModel;
-    share(stores);
+    share(stores, onlyModel);
   }
 
   /**
    * These are the stores from now on. One that is as before but for its readers keeps what is known
    * of it, and so do all replicas.
+   *
+   * @param model for stores that name none
    */
-  public synchronized void share(List<StoreConfig> configured) {
+  public synchronized void share(List<StoreConfig> configured, String model) {
     Map<String, SharedBy> before = stores;
+    boolean sameModel = model.equals(onlyModel);
+    onlyModel = model;
     Map<String, SharedBy> now = new LinkedHashMap<>();
     for (StoreConfig store : configured) {
       SharedBy known = before.get(store.name());
       now.put(
           store.name(),
-          known != null && isSame(known.config, store)
+          known != null && isSame(known.config, store) && (sameModel || store.model() != null)
               ? new SharedBy(store, known.store)
               : new SharedBy(store, new Store(store.rules(), heard(store))));
     }
@@ -113,19 +117,22 @@ public final class EventStreams implements EngineEvents {
         dropped.add(old.store.rules());
       }
     }
+    Map<EngineId, Optional<StoreRules>> leaving = new HashMap<>();
     Map<EngineId, Optional<StoreRules>> changed = new HashMap<>();
     readers.replaceAll((name, reader) -> {
       Store store = storeFor(name, reader.model);
       if (store != reader.store) {
         Optional<StoreRules> rules = Optional.ofNullable(store).map(Store::rules);
         for (int rank = 0; rank < reader.ranks; rank++) {
+          leaving.put(new EngineId(name, rank), Optional.empty());
           changed.put(new EngineId(name, rank), rules);
         }
       }
       return new Reader(reader.model, reader.ranks, store);
     });
     if (!changed.isEmpty() || !dropped.isEmpty()) {
-      ingest.share(changed, dropped);
+      ingest.share(leaving, dropped); // first: a new store may have the rules of an old one
+      ingest.share(changed, List.of());
     }
     for (SharedBy store : now.values()) {
       SharedBy known = before.get(store.config.name());

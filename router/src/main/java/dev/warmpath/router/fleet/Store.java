@@ -102,8 +102,10 @@ public final class Store {
   /** … while its readers say that they stored so many blocks there … */
   private static final long SILENT_BLOCKS = 256;
 
-  /** … or got so many tokens that neither they nor it were known to hold. */
+  /** … or got so many tokens that neither they nor it were known to hold, in so long. */
   private static final long SILENT_TOKENS = 16_384;
+
+  private static final long UNKNOWN_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final StoreRules rules;
   private final Heard heardOf;
@@ -153,7 +155,9 @@ public final class Store {
    */
   public synchronized void cameUnknown(int tokens, long nowNanos) {
     long heardNanos = nowNanos - heardOf.silentNanos();
-    if (cameUnknown == 0 || heardNanos - unknownSinceNanos > 0) {
+    if (cameUnknown == 0
+        || heardNanos - unknownSinceNanos > 0
+        || nowNanos - unknownSinceNanos > UNKNOWN_NANOS) {
       cameUnknown = 0;
       unknownSinceNanos = nowNanos;
     }
@@ -167,7 +171,8 @@ public final class Store {
   public synchronized boolean isSilent(long nowNanos) {
     long silentNanos = heardOf.silentNanos();
     boolean isHeardSince = nowNanos - silentNanos - unknownSinceNanos > 0;
-    long unknown = isHeardSince ? 0 : cameUnknown;
+    boolean isLongAgo = nowNanos - unknownSinceNanos > UNKNOWN_NANOS;
+    long unknown = isHeardSince || isLongAgo ? 0 : cameUnknown;
     return rules.publishes()
         && silentNanos >= SILENT_NANOS
         && (heardOf.toldMeanwhile() >= SILENT_BLOCKS || unknown >= SILENT_TOKENS);

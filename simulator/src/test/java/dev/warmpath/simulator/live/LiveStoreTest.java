@@ -290,6 +290,34 @@ final class LiveStoreTest {
     assertThat(reported().path("readers")).hasSize(2);
   }
 
+  /** The same store by another name of its host, and by its model. */
+  @Test
+  void oneThatIsNamedOtherwiseIsReadAnew() throws Exception {
+    start(4_000, true);
+    round();
+    untilStoreHolds(PROMPTS * BLOCKS);
+    Map<String, Object> moved = entry(true, List.of());
+    moved.put("events", store.eventsEndpoint().replace("127.0.0.1", "localhost"));
+    moved.put("model", "sim");
+    for (Map<String, Object> now : List.of(moved, entry(true, List.of()))) {
+      written = without.put("stores", now, "test");
+      assertThat(router.reload("test").problems()).isEmpty();
+      until(() -> reported().path("reason").asText().startsWith("nothing heard"));
+      assertThat(reported().path("blocks").asInt()).isZero();
+      double removed = metric("warmpath_event_stream_total{", "pool\",event=\"blocks_removed");
+      store.shrink(0);
+      until(
+          () -> metric("warmpath_event_stream_total{", "pool\",event=\"blocks_removed") > removed);
+      round();
+      until(() -> metric("warmpath_store_blocks{", "pool") > 3 * BLOCKS);
+      double held = tokens("held");
+      double over = predictions().get("over");
+      assertThat(round()).containsOnly(CACHED);
+      assertThat(tokens("held")).as("it is read").isGreaterThan(held);
+      assertThat(predictions()).containsEntry("over", over);
+    }
+  }
+
   /** Its files are deleted by somebody else, say. */
   @Test
   void oneThatNeverPublishesARemovalIsTrustedByAge() throws Exception {

@@ -253,7 +253,7 @@ public final class Assignment implements DispatchResult {
       int own = read == null ? prediction.cachedTokens() : read.ownTokens();
       boolean isRead = prediction.predicts() && cachedTokens > own;
       int known = read == null ? own : read.heldTokens();
-      if (isRead && cachedTokens > known) {
+      if (isRead && cachedTokens > known && !capsLoads()) { // else it was known, and read unasked
         store.cameUnknown(cachedTokens - known, dispatcher.nanos());
       }
       if (isRead || (read != null && read.isSure())) {
