@@ -96,7 +96,7 @@ public final class WarmPolicy implements RankingPolicy {
      * What was good all round on recorded workloads; docs/decisions/price-a-miss-by-what-waits.md
      * has the sweep.
      */
-    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5, 1, 0.03, 0.3);
+    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5, 1, 0.03, 0.4);
 
     public Weights {
       requireWeight("missWeight", missWeight);
