@@ -90,7 +90,7 @@ public final class EventPoller implements Runnable {
     }
     if (poller.poll(POLL_MILLIS) != 0) {
       for (EventSubscriber subscriber : subscribers) {
-        guarded(subscriber, poller, from -> queuedSinceWake += subscriber.receive(from));
+        guarded(subscriber, poller, polling -> queuedSinceWake += subscriber.receive());
         if (queuedSinceWake >= WAKE_BATCH) {
           wakeWriter();
         }

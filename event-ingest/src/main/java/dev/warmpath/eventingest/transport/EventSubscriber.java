@@ -85,9 +85,9 @@ public final class EventSubscriber {
   }
 
   /** Hands over what came, at most a turn's worth; how many messages. */
-  int receive(ZMQ.Poller poller) {
+  int receive() {
     LiveSocket open = live;
-    if (open == null || !open.isReadable(poller)) {
+    if (open == null || !open.isReadable()) {
       return 0;
     }
     for (int i = 0; i < MESSAGES_A_TURN; i++) {

@@ -39,13 +39,16 @@ final class LiveSocket {
   private final BlockingQueue<ZEvent> changes = new LinkedBlockingQueue<>(MOST_CHANGES);
 
   private volatile boolean changesLost;
-  private int place;
+
+  /** Not its place in the poller, which changes when another one's socket is closed. */
+  private final ZMQ.PollItem polled;
 
   /**
    * @param messageBytes of the largest message; twice as many may wait
    */
   LiveSocket(ZContext context, long messageBytes) {
     socket = context.createSocket(SocketType.SUB);
+    polled = new ZMQ.PollItem(socket, ZMQ.Poller.POLLIN);
     budget = new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
   }
 
@@ -56,7 +59,7 @@ final class LiveSocket {
    */
   @Nullable String open(ZMQ.Poller poller, String endpoint, boolean bind) {
     socket.setEventHook(this::changed, WATCHED);
-    place = poller.register(socket, ZMQ.Poller.POLLIN);
+    poller.register(polled);
     socket.setHandshakeIvl(500);
     socket.setRcvHWM(HIGH_WATER_MARK);
     budget.bound(socket);
@@ -90,8 +93,8 @@ final class LiveSocket {
   }
 
   /** Whether messages came, by the last poll. */
-  boolean isReadable(ZMQ.Poller poller) {
-    return poller.pollin(place);
+  boolean isReadable() {
+    return polled.isReadable();
   }
 
   /** The next message, or null if none waits. */

@@ -34,6 +34,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -96,6 +97,27 @@ final class FleetIngestTest {
         int engine = Integer.parseInt(status.id().replica());
         for (int batch = 0; batch <= BATCHES; batch++) {
           assertThat(predicted(status, prompt(engine, batch))).isEqualTo(16);
+        }
+      }
+    }
+  }
+
+  /** Each alone, as one that is read only when another one has something is not heard in time. */
+  @Test
+  void whoStaysIsHeardWhenAnotherHasLeft() {
+    publishers(3);
+    try (EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine())) {
+      join(ingest);
+      AtomicBoolean closed = new AtomicBoolean();
+      sockets.get(0).setEventHook(event -> closed.set(true), ZMQ.EVENT_DISCONNECTED);
+      ingest.remove(new EngineId("0", 0));
+      Await.until("its socket is closed", closed::get);
+      for (int batch = 1; batch <= 3; batch++) {
+        for (int engine = 1; engine < engines.size(); engine++) {
+          int sequence = batch;
+          String name = Integer.toString(engine);
+          send(engine, batch, engines.get(engine).serve(prompt(engine, batch)).payload(batch));
+          Await.until(name + " is heard", () -> status(ingest, name).lastSequence() == sequence);
         }
       }
     }

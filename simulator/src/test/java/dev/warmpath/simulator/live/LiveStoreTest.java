@@ -283,7 +283,7 @@ final class LiveStoreTest {
     store.shrink(0);
     until(() -> metric("warmpath_event_stream_total{", "pool\",event=\"blocks_removed") == 900);
     round();
-    until(() -> metric("warmpath_store_blocks{", "pool") > 3 * BLOCKS);
+    untilStoreHolds(PROMPTS * BLOCKS);
     double over = predictions().get("over");
     assertThat(round()).containsOnly(CACHED);
     assertThat(predictions()).containsEntry("over", over);
@@ -309,7 +309,7 @@ final class LiveStoreTest {
       until(
           () -> metric("warmpath_event_stream_total{", "pool\",event=\"blocks_removed") > removed);
       round();
-      until(() -> metric("warmpath_store_blocks{", "pool") > 3 * BLOCKS);
+      untilStoreHolds(PROMPTS * BLOCKS);
       double held = tokens("held");
       double over = predictions().get("over");
       assertThat(round()).containsOnly(CACHED);
