@@ -122,6 +122,15 @@ public final class PrefixMatches {
     return tokens(slot, StorageTier.DISK);
   }
 
+  /** Tokens that the engine which reuses most of the prompt does from all its tiers. */
+  public int mostTokens() {
+    int most = 0;
+    for (int slot = 0; slot < slots; slot++) {
+      most = Math.max(most, tokens(slot));
+    }
+    return most;
+  }
+
   /** Tokens, from the prompt's first on, that the engine's CPU memory holds by itself. */
   public int hostTokens(int slot) {
     long depth = tiered && slot < slots ? slower[slot * COLUMNS + HOST_ALONE] : 0;

@@ -392,6 +392,13 @@ public final class EventStreams implements EngineEvents {
     return atMost ? engine.with(Trust.SUSPECT) : engine;
   }
 
+  @Override
+  public long losses(Replica replica, int dpRank) {
+    EngineId engine = new EngineId(replica.name(), dpRank);
+    return ingest.count(engine, StreamCounter.CLEARS)
+        + ingest.count(engine, StreamCounter.SUSPENDED_BLOCKS);
+  }
+
   /** How the index and the streams stand, for a scrape. */
   void collect(MetricValues to, Fleet fleet, KvIndex index, long nowNanos) {
     IndexTotals totals = index.totals();

@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.Explanation;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
+import dev.warmpath.router.fleet.dispatch.UncachedTokens;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.Score;
@@ -129,6 +130,7 @@ final class ExplainReport {
       split.put("splits", pair.splits()).put("apartMs", pair.apartMillis());
       split.put("aloneMs", Double.isNaN(pair.aloneMillis()) ? null : pair.aloneMillis());
     }
+    uncached(to, explanation.uncached());
     ArrayNode engines = to.putArray("engines");
     explanation.engines().forEach(engine -> row(engines.addObject(), engine));
     ObjectNode passedOver = to.putObject("passedOver");
@@ -144,6 +146,13 @@ final class ExplainReport {
             .put("reason", other.reason())
             .put("note", other.remembers() ? FORGETFUL : null);
       }
+    }
+  }
+
+  private static void uncached(ObjectNode to, @Nullable UncachedTokens tokens) {
+    if (tokens != null) {
+      ObjectNode causes = to.putObject("uncachedTokens");
+      tokens.byLabel().forEach(causes::put);
     }
   }
 

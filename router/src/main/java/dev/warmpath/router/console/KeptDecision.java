@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.UncachedTokens;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.requestlog.Decision;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +98,12 @@ public record KeptDecision(
     count(to, "cachedTokens", tokens.cached());
     count(to, "answerTokens", tokens.answer());
     to.put("overTokens", overTokens());
+    UncachedTokens uncached =
+        choice == null ? null : choice.uncached(tokens.prompt(), tokens.cached());
+    if (uncached != null) {
+      ObjectNode causes = to.putObject("uncachedTokens");
+      uncached.byLabel().forEach(causes::put);
+    }
     millis(to, "waitMs", times.waited());
     millis(to, "ttftMs", times.firstToken());
     millis(to, "totalMs", times.total());

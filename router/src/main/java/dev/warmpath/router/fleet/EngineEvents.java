@@ -25,6 +25,14 @@ public interface EngineEvents {
     return EngineView.UNSEEN;
   }
 
+  /**
+   * How often all that an engine held was forgotten or put in doubt at once: by a restart, a reset,
+   * or lost events. Only whether it changes says something.
+   */
+  default long losses(Replica replica, int dpRank) {
+    return 0;
+  }
+
   /** The store that the replica's engines read with others; null for none. */
   default @Nullable Store store(Replica replica) {
     return null;

@@ -151,6 +151,16 @@ public enum Metric {
       "Tokens: hit (predicted and cached), over (predicted only), under (cached only).",
       "engine",
       "result"),
+  UNCACHED_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Prompt tokens that engines computed, of requests with a prediction, by why they were not"
+          + " cached: new (not known to have been held), evicted (held once), elsewhere (held where"
+          + " the request was not sent, or in memory that was not read), lost (to a restart, a"
+          + " reset, lost events or a replica that left), mispredicted.",
+      "model",
+      "cause"),
+  PROMPT_HISTORY_SHARE(
+      Type.GAUGE, "Taken share of the memory of computed prompts, 0 to 1; full is no harm."),
   PREDICTION_ERROR_TOKENS(
       Type.HISTOGRAM, "Predicted minus reported cached tokens of a request.", "engine"),
   PROMPT_MISCOUNTS_TOTAL(

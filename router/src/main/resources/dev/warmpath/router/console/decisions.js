@@ -2,7 +2,7 @@
 
 import {ApiError, get} from './api.js';
 import {h, keyed, notice, select, text} from './dom.js';
-import {exact, millis, time, words} from './format.js';
+import {causes, exact, millis, time, words} from './format.js';
 
 const PAGE = 100;
 const MOST_SHOWN = 500;
@@ -16,6 +16,7 @@ const COLUMNS = [
   ['Predicted', (d) => exact(d.predictedCachedTokens), 'Cached tokens that the router predicted'],
   ['Cached', (d) => exact(d.cachedTokens), 'Cached tokens, as the engine reports'],
   ['Too high', (d) => (d.overTokens > 0 ? '▲\u202f' + exact(d.overTokens) : ''), 'Tokens that were predicted and not cached'],
+  ['Not cached', (d) => causes(d.uncachedTokens ?? {}), 'Tokens that the engine computed, by why they were not cached'],
   ['Waited', (d) => (d.waitMs > 0 ? millis(d.waitMs) : ''), 'Time in the router’s queue'],
   ['TTFT', (d) => millis(d.ttftMs), 'From the request’s head to the first token'],
   ['Total', (d) => millis(d.totalMs), 'From the request’s head to the end of the answer'],

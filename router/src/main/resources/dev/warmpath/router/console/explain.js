@@ -2,7 +2,7 @@
 
 import {ApiError, get, post} from './api.js';
 import {attribute, h, notice, select, text} from './dom.js';
-import {cost, exact, time, words} from './format.js';
+import {causes, cost, exact, time, words} from './format.js';
 import {scoreTable} from './scores.js';
 import {TokenText} from './tokens.js';
 
@@ -130,6 +130,7 @@ export class ExplainView {
       h('p', {class: 'winner'}, answer.winner ?? 'no engine', h('span', {class: 'tag'}, words(answer.reason))),
       h('p', {}, prompt.exact ? exact(prompt.tokens) + ' prompt tokens' + (share === null ? '' : ', ' + exact(winner.creditTokens) + ' of them warm there') + '; ' + answer.policy + margin
         : 'The prompt’s tokens are not known (' + words(prompt.reason ?? 'unknown') + (prompt.detail ? ': ' + prompt.detail : '') + '), so load decides; ' + answer.policy + margin),
+      answer.uncachedTokens ? h('p', {}, 'To compute there: ' + (causes(answer.uncachedTokens) || 'nothing')) : null,
       answer.split ? h('p', {}, pair(answer.split)) : null);
   }
 }

@@ -104,6 +104,11 @@ export function minute(at) {
   return minutes.format(at);
 }
 
+/** Tokens by cause, the most first: "352 evicted, 8 new". */
+export function causes(tokens) {
+  return Object.entries(tokens).sort((a, b) => b[1] - a[1]).map(([cause, amount]) => exact(amount) + ' ' + words(cause)).join(', ');
+}
+
 /** A label of metrics as words: queue_full becomes "queue full". */
 export function words(label) {
   return label.replaceAll('_', ' ').replaceAll('-', ' ');

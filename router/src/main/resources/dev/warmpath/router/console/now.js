@@ -15,6 +15,7 @@ const lines = (...names) => () => names.map(([key, label, colour]) => ({key, lab
 const COLOURS = {
   cache: 'warm', spread: 'amber', load: 'cold', session: 'teal', prefix: 'teal', cold: 'sky', turn: 'grey', random: 'grey', hotspot: 'rose',
   queue_full: 'rose', queue_timeout: 'violet', down: 'warm', full: 'amber', no_replica: 'grey', unknown_model: 'sky',
+  new: 'cold', evicted: 'amber', elsewhere: 'teal', lost: 'rose', mispredicted: 'violet',
 };
 const OTHERS = ['violet', 'teal', 'sky', 'rose', 'grey', 'amber'];
 
@@ -38,6 +39,7 @@ function labelled(name) {
 
 const CHARTS = [
   {title: 'Hit rate', hint: 'cached of all prompt tokens', format: percent, most: 1, series: lines(['hitRate', 'hit rate', 'warm'])},
+  {title: 'Why not cached', hint: 'prompt tokens computed a second', format: rate, tick: count, stacked: true, series: labelled('uncached'), none: 'Nothing computed'},
   {title: 'Tokens saved', hint: 'cached tokens a second', format: rate, tick: count, series: lines(['tokensSaved', 'tokens saved', 'warm'])},
   {title: 'Prefill avoided', hint: 'engine time a second', format: millis, series: lines(['prefillMillisSaved', 'prefill time', 'amber'])},
   {title: 'Time to first token', hint: '', format: millis, series: lines(['ttftP50', 'p50', 'p50'], ['ttftP90', 'p90', 'p90'], ['ttftP99', 'p99', 'p99'])},

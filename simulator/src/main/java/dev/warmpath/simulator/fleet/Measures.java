@@ -1,6 +1,8 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.router.fleet.dispatch.UncachedTokens;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What became of each request of one run, in columns.
@@ -19,6 +21,7 @@ public final class Measures {
   private final int[] hostTokens;
   private final float[] loadMillis;
   private final int[] predictedTokens;
+  private final @Nullable UncachedTokens[] uncachedTokens;
   private final int[] engine;
   private final float[] answeredMillis;
   private final boolean[] split;
@@ -36,6 +39,7 @@ public final class Measures {
     hostTokens = new int[requests];
     loadMillis = new float[requests];
     predictedTokens = new int[requests];
+    uncachedTokens = new UncachedTokens[requests];
     engine = new int[requests];
     answeredMillis = new float[requests];
     Arrays.fill(answeredMillis, NEVER);
@@ -59,6 +63,11 @@ public final class Measures {
     cachedTokens[request] = cached;
     hostTokens[request] = host;
     loadMillis[request] = (float) load;
+  }
+
+  /** Why what was computed of its prompt was not cached; null if nothing was predicted. */
+  void uncached(int request, @Nullable UncachedTokens tokens) {
+    uncachedTokens[request] = tokens;
   }
 
   /** Its answer of so many tokens ended, so long after its first one. */
@@ -123,6 +132,11 @@ public final class Measures {
   /** Tokens that the router had predicted for its engine, or negative for no prediction. */
   public int predictedTokens(int request) {
     return predictedTokens[request];
+  }
+
+  /** Why what its engine computed was not cached; null if nothing was predicted. */
+  public @Nullable UncachedTokens uncachedTokens(int request) {
+    return uncachedTokens[request];
   }
 
   /** Which engine computed its prompt, from 0 on. */

@@ -43,6 +43,9 @@ final class VirtualEngine implements CacheListener {
   /** Processes that it was before. */
   int lives;
 
+  /** How often the routers forgot what it held, or doubted it. */
+  int losses;
+
   /** Until then its link sends, and receives, what was begun. */
   long sendsUntilNanos;
 

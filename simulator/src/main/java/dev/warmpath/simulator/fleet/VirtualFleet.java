@@ -321,7 +321,7 @@ public final class VirtualFleet {
     question.router.touch();
     computed.assignment.answered();
     computed.assignment.firstToken();
-    computed.assignment.usage(computed.promptTokens(), computed.cachedTokens());
+    report(computed);
     computed.assignment.finished(Outcome.COMPLETED);
     VirtualEngine from = computed.engine;
     VirtualEngine to = question.router.engine(question.answers.replica());
@@ -455,11 +455,20 @@ public final class VirtualFleet {
           (nowNanos - request.firstTokenNanos) / NANOS_PER_MILLI,
           request.answerTokens());
       if (request.computed == null) {
-        request.assignment.usage(request.promptTokens(), request.cachedTokens());
+        report(request);
+        request.assignment.served(null, request.cachedTokens(), request.answerTokens());
       }
       request.assignment.finished(Outcome.COMPLETED);
       over(request.question.number, false);
     }
+  }
+
+  private void report(VirtualRequest request) {
+    int prompt = request.promptTokens();
+    int cached = request.cachedTokens();
+    request.assignment.usage(prompt, cached);
+    measures.uncached(
+        request.question.number, request.assignment.choice().uncached(prompt, cached));
   }
 
   /** The next turn comes when its time to think is over; a session ends with a turn that failed. */
@@ -487,6 +496,7 @@ public final class VirtualFleet {
       case DEAF -> engine.faults.deaf = true;
       case BLACK_HOLE -> engine.faults.blackHole = true;
       case FORGOTTEN -> {
+        engine.losses++;
         routers.forEach(router -> router.index.suspended(engine.number));
         engine.view = view(engine, Trust.SUSPECT);
       }
@@ -499,6 +509,7 @@ public final class VirtualFleet {
     routers.forEach(router -> router.replica(engine).health(Replica.Health.DOWN));
     List<VirtualRequest> lost = List.copyOf(engine.underWay);
     engine.restart();
+    engine.losses++;
     for (VirtualRouter router : routers) {
       router.index.cleared(engine.number);
       router.routed(engine).clear();

@@ -206,6 +206,11 @@ final class VirtualRouter implements EngineEvents {
     return engine == null ? EngineView.UNSEEN : engine.view;
   }
 
+  @Override
+  public long losses(Replica replica, int dpRank) {
+    return engine(replica).losses;
+  }
+
   /** Something of it has changed. */
   void touch() {
     touched = true;

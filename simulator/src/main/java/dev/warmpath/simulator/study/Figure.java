@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.router.fleet.dispatch.UncachedTokens.Cause;
+
 /** The figures that a cell is compared by. */
 public enum Figure {
   TTFT_MEAN("ttftMeanMs", "TTFT mean", "ms", Better.LOWER, 0),
@@ -12,6 +14,11 @@ public enum Figure {
   HIT_RATE("hitRate", "hit rate", "", Better.HIGHER, 3),
   HOST_HIT_RATE("hostHitRate", "from host", "", Better.NEITHER, 3),
   LOAD_MEAN("loadMeanMs", "load mean", "ms", Better.NEITHER, 1),
+  UNCACHED_NEW("uncachedNew", "new", "", Better.NEITHER, 3),
+  UNCACHED_EVICTED("uncachedEvicted", "evicted", "", Better.NEITHER, 3),
+  UNCACHED_ELSEWHERE("uncachedElsewhere", "elsewhere", "", Better.NEITHER, 3),
+  UNCACHED_LOST("uncachedLost", "lost", "", Better.NEITHER, 3),
+  UNCACHED_MISPREDICTED("uncachedMispredicted", "mispredicted", "", Better.NEITHER, 3),
   GOODPUT("goodput", "goodput", "", Better.HIGHER, 3),
   IMBALANCE("imbalance", "imbalance", "", Better.LOWER, 2),
   PREDICTED_MINUS_ACTUAL("predictedMinusActual", "predicted − actual", "tokens", Better.NEITHER, 1),
@@ -77,6 +84,11 @@ public enum Figure {
       case HIT_RATE -> run.hitRate();
       case HOST_HIT_RATE -> run.hostHitRate();
       case LOAD_MEAN -> run.loadMillis();
+      case UNCACHED_NEW -> uncached(run, Cause.NEW);
+      case UNCACHED_EVICTED -> uncached(run, Cause.EVICTED);
+      case UNCACHED_ELSEWHERE -> uncached(run, Cause.ELSEWHERE);
+      case UNCACHED_LOST -> uncached(run, Cause.LOST);
+      case UNCACHED_MISPREDICTED -> uncached(run, Cause.MISPREDICTED);
       case GOODPUT -> run.goodput();
       case IMBALANCE -> run.imbalance();
       case PREDICTED_MINUS_ACTUAL -> run.predictedMinusActual();
@@ -84,5 +96,9 @@ public enum Figure {
       case REJECTED -> run.rejected();
       case SESSIONS -> run.sessionsPerSecond();
     };
+  }
+
+  private static double uncached(RunFigures run, Cause cause) {
+    return run.uncached().getOrDefault(cause, 0.0);
   }
 }

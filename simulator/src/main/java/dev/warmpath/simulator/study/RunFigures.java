@@ -1,10 +1,14 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.router.fleet.dispatch.UncachedTokens;
+import dev.warmpath.router.fleet.dispatch.UncachedTokens.Cause;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.statistics.Distribution;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 
 /**
  * What one run comes to. Requests that arrive early find caches that fill, and may be left out.
@@ -18,6 +22,8 @@ import java.util.Arrays;
  * @param loadMillis mean time that these were waited for, over all requests
  * @param goodput share of requests within the goal for both
  * @param imbalance most prompt tokens computed by one engine, over their mean
+ * @param uncached by cause, the share of prompt tokens that were computed for it, of requests with
+ *     a prediction
  * @param predictedMinusActual mean tokens by which the router's prediction was off
  * @param split share of requests whose prompt one engine computed and whose answer another one
  * @param rejected requests without an answer
@@ -36,11 +42,16 @@ public record RunFigures(
     double loadMillis,
     double goodput,
     double imbalance,
+    Map<Cause, Double> uncached,
     double predictedMinusActual,
     double split,
     int rejected,
     double sessionsPerSecond,
     double spanSeconds) {
+
+  public RunFigures {
+    uncached = Map.copyOf(uncached);
+  }
 
   /** What an answer should keep to, both at most. */
   public record Goal(double ttftMillis, double tpotMillis) {
@@ -80,6 +91,8 @@ public record RunFigures(
     private long cached;
     private long host;
     private double load;
+    private final Map<Cause, Double> uncached = new EnumMap<>(Cause.class);
+    private long judged;
     private long off;
     private int predicted;
     private double lastSeconds;
@@ -108,11 +121,18 @@ public record RunFigures(
           load / Math.max(1, served),
           (double) good / Math.max(1, served + rejected),
           most / Math.max(1, mean),
+          uncachedShares(),
           (double) off / Math.max(1, predicted),
           (double) split / Math.max(1, served),
           rejected,
           sessionsPerSecond(workload, measures),
           lastSeconds - fromSeconds);
+    }
+
+    private Map<Cause, Double> uncachedShares() {
+      Map<Cause, Double> shares = new EnumMap<>(Cause.class);
+      uncached.forEach((cause, tokens) -> shares.put(cause, tokens / judged));
+      return shares;
     }
 
     private double sessionsPerSecond(Workload workload, Measures measures) {
@@ -152,6 +172,13 @@ public record RunFigures(
       prompt += measures.promptTokens(i);
       cached += measures.cachedTokens(i);
       host += measures.hostTokens(i);
+      UncachedTokens causes = measures.uncachedTokens(i);
+      if (causes != null) {
+        judged += measures.promptTokens(i);
+        causes
+            .byCause()
+            .forEach((cause, tokens) -> uncached.merge(cause, (double) tokens, Double::sum));
+      }
       load += measures.loadMillis(i);
       computed[measures.engine(i)] += measures.promptTokens(i) - measures.cachedTokens(i);
       if (measures.predictedTokens(i) >= 0) {

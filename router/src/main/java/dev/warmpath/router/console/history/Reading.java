@@ -12,6 +12,7 @@ import java.util.Map;
  * @param requests that ended
  * @param refusals errors of the router itself, by code
  * @param picks requests given to engines, by reason
+ * @param uncached prompt tokens that engines computed, by why they were not cached
  * @param engines the engines of the fleet, by name
  */
 record Reading(
@@ -19,6 +20,7 @@ record Reading(
     double requests,
     Map<String, Double> refusals,
     Map<String, Double> picks,
+    Map<String, Double> uncached,
     Tokens tokens,
     Latencies firstBytes,
     Latencies interTokens,
@@ -29,6 +31,7 @@ record Reading(
   Reading {
     refusals = Map.copyOf(refusals);
     picks = Map.copyOf(picks);
+    uncached = Map.copyOf(uncached);
     engines = Map.copyOf(engines);
   }
 

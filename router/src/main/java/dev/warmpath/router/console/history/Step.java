@@ -18,11 +18,13 @@ final class Step {
   private final double[] values = new double[Series.values().length];
   private final Map<String, Double> refusals;
   private final Map<String, Double> picks;
+  private final Map<String, Double> uncached;
 
   Step(Reading before, Reading now) {
     double seconds = Math.max(1, now.nanos() - before.nanos()) / NANOS_PER_SECOND;
     this.refusals = rates(before.refusals(), now.refusals(), seconds);
     this.picks = rates(before.picks(), now.picks(), seconds);
+    this.uncached = rates(before.uncached(), now.uncached(), seconds);
     double refused = refusals.values().stream().mapToDouble(rate -> rate).sum();
     set(Series.REQUESTS, (now.requests() - before.requests()) / seconds);
     set(Series.REFUSED, refused);
@@ -87,6 +89,7 @@ final class Step {
     }
     rates(root.putObject("refusals"), refusals);
     rates(root.putObject("picks"), picks);
+    rates(root.putObject("uncached"), uncached);
     return root;
   }
 

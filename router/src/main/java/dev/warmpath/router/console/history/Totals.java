@@ -47,6 +47,7 @@ public final class Totals {
   private double requests;
   private final Map<String, Double> refusals = new HashMap<>();
   private final Map<String, Double> picks = new HashMap<>();
+  private final Map<String, Double> uncached = new HashMap<>();
   private final Map<String, EngineTokens> engines = new HashMap<>();
   private Reading.Tokens tokens = new Reading.Tokens(0, 0, 0);
   private Latencies firstBytes = Latencies.NONE;
@@ -86,6 +87,7 @@ public final class Totals {
         requests,
         refusals,
         picks,
+        uncached,
         tokens,
         firstBytes,
         interTokens,
@@ -162,6 +164,9 @@ public final class Totals {
       }
       for (Counter counter : counters(Metric.ASSIGNMENTS_TOTAL)) {
         add(picks, counter.getId().getTag("reason"), growth(counter));
+      }
+      for (Counter counter : counters(Metric.UNCACHED_TOKENS_TOTAL)) {
+        add(uncached, counter.getId().getTag("cause"), growth(counter));
       }
     }
 

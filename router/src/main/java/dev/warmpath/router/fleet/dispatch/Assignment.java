@@ -10,7 +10,6 @@ import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
-import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Policy;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +30,8 @@ public final class Assignment implements DispatchResult {
   private final Choice choice;
   private final int promptTokens;
   private final boolean comparable;
+  private final @Nullable String model;
+  private final int lossesBefore;
   private final Reservation reservation;
   private final @Nullable EngineState source;
   private final @Nullable Assignment prefill;
@@ -43,15 +44,17 @@ public final class Assignment implements DispatchResult {
   Assignment(
       Dispatcher dispatcher,
       EngineState engine,
-      Prompt prompt,
+      PreparedRequest request,
       Choice choice,
       Reservation reservation,
       @Nullable EngineState source,
       @Nullable Assignment prefill) {
     this.dispatcher = dispatcher;
     this.engine = engine;
-    this.promptTokens = prompt.lengthTokens();
-    this.comparable = prompt.comparable();
+    this.promptTokens = request.prompt().lengthTokens();
+    this.comparable = request.prompt().comparable();
+    this.model = request.model();
+    this.lossesBefore = (int) dispatcher.engineEvents().losses(engine.replica(), engine.dpRank());
     this.choice = choice;
     this.reservation = reservation;
     this.source = source;
@@ -215,6 +218,10 @@ public final class Assignment implements DispatchResult {
     Prediction prediction = choice.prediction();
     if (prediction.predicts()) {
       meters().countPrediction(prediction.cachedTokens(), cachedTokens);
+      UncachedTokens uncached = choice.uncached(promptTokens, cachedTokens);
+      if (uncached != null) {
+        dispatcher.countUncached(replica(), model, uncached);
+      }
     }
     countPull(cachedTokens);
     BlockChain chain = choice.blocks();
@@ -321,6 +328,10 @@ public final class Assignment implements DispatchResult {
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
     if (ended && outcome == Outcome.COMPLETED && dispatcher.transfers()) {
       engine.teach(dispatcher.answers(), reservation, answerTokens, dispatcher.nanos());
+    }
+    BlockChain chain = choice.blocks();
+    if (ended && outcome == Outcome.COMPLETED && chain != null) {
+      dispatcher.history().computed(chain, engine.number(), lossesBefore, answerTokens);
     }
     if (ended) {
       dispatcher.evictions().remove(this);

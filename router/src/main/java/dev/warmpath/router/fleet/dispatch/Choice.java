@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param policy the name of the policy that chose
  * @param reason the policy's word for why
  * @param prediction the cached tokens that the engine is expected to report
+ * @param uncached why tokens of the prompt would not be cached; null if nothing is predicted
  * @param blocks the prompt's blocks in the engine's space, null if its tokens are not known
  * @param slowTier what becomes of what only the engine's slower memory holds of it
  * @param pulled what it gets from another engine; null for nothing
@@ -33,6 +34,7 @@ public record Choice(
     String policy,
     String reason,
     Prediction prediction,
+    @Nullable UncachedCauses uncached,
     @Nullable BlockChain blocks,
     Contender.SlowTier slowTier,
     @Nullable Pulled pulled,
@@ -54,11 +56,24 @@ public record Choice(
 
   private static final long ROW_BYTES = 250;
   private static final long TERM_BYTES = 40;
+  private static final long PART_BYTES = 32;
   private static final long BLOCK_BYTES = 2 * Long.BYTES;
+
+  /**
+   * Why what the engine computed of the prompt was not cached; null if nothing was predicted, or
+   * the engine has not reported.
+   *
+   * @param promptTokens as the engine counts them
+   * @param cachedTokens as it reports them; below 0 if it does not
+   */
+  public @Nullable UncachedTokens uncached(int promptTokens, int cachedTokens) {
+    return uncached == null || cachedTokens < 0 ? null : uncached.of(promptTokens, cachedTokens);
+  }
 
   /** About as many bytes as its blocks and scores take in memory. */
   public long bytes() {
     long bytes = blocks == null ? 0 : blocks.blocks() * BLOCK_BYTES;
+    bytes += uncached == null ? 0 : uncached.parts().size() * PART_BYTES;
     for (Explanation.Row row : scored) {
       bytes += ROW_BYTES + TERM_BYTES * row.score().terms().size();
     }

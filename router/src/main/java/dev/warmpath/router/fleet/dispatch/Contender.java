@@ -38,6 +38,7 @@ final class Contender {
     private int gpuTokens;
     private int hostTokens;
     private int handedTokens;
+    private int mostTokens;
     private Store.@Nullable Read stored;
 
     void clear() {
@@ -46,6 +47,7 @@ final class Contender {
       gpuTokens = 0;
       hostTokens = 0;
       handedTokens = 0;
+      mostTokens = 0;
       stored = null;
     }
 
@@ -154,6 +156,11 @@ final class Contender {
   /** Whether the index does not show all whole blocks of the prompt. */
   boolean isPartlyKnown() {
     return chain != null && matchedBlocks() < chain.blocks();
+  }
+
+  /** Leading tokens that the index shows on the engine, of all, which holds most. */
+  int mostTokens() {
+    return Math.max(match.tokens, match.mostTokens);
   }
 
   /** Leading tokens that the index shows or that are on their way; at least the former. */
@@ -360,9 +367,11 @@ final class Contender {
    * What the index shows of the prompt.
    *
    * @param slowTiers whether what slower memory than the GPU's holds counts
+   * @param mostTokens what it shows on the engine that holds most
    */
-  void matched(PrefixMatches matches, boolean slowTiers, long nowNanos) {
+  void matched(PrefixMatches matches, boolean slowTiers, int mostTokens, long nowNanos) {
     match.read(matches, view, slowTiers);
+    match.mostTokens = mostTokens;
     if (store != null && slowTiers) {
       readStore(store, matches, nowNanos);
     }

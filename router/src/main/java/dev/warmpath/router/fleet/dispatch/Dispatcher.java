@@ -16,6 +16,7 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -34,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -102,6 +104,8 @@ public final class Dispatcher {
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
   private final AnswerModel answers = new AnswerModel();
   private final PrefillRatio ratios = new PrefillRatio();
+  private final PromptHistory history = new PromptHistory();
+  private final Map<String, Counters<UncachedTokens.Cause>> uncached = new ConcurrentHashMap<>();
   private volatile Limits limits;
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
@@ -516,7 +520,8 @@ public final class Dispatcher {
     Choice choice;
     try {
       Choice computes = prefill == null ? null : prefill.choice();
-      choice = leg.choice(request.prompt(), keepsScores, computes);
+      UncachedCauses causes = prefill == null ? causes(leg, request.prompt()) : null;
+      choice = leg.choice(request.prompt(), keepsScores, computes, causes);
     } catch (RuntimeException | Error e) {
       engine.end(reservation, Outcome.CANCELLED, nanos());
       freed();
@@ -525,13 +530,7 @@ public final class Dispatcher {
     Contender.Pull pull = leg.pull();
     Assignment assignment =
         new Assignment(
-            this,
-            engine,
-            request.prompt(),
-            choice,
-            reservation,
-            pull == null ? null : pull.from(),
-            prefill);
+            this, engine, request, choice, reservation, pull == null ? null : pull.from(), prefill);
     try {
       long[] note = leg.commit();
       assignment.note(isUsual(leg.policy()) ? note : Policy.NOTHING);
@@ -544,6 +543,40 @@ public final class Dispatcher {
       throw e;
     }
     return assignment;
+  }
+
+  /** Why tokens of the prompt would not be cached; null if nothing is predicted. */
+  private @Nullable UncachedCauses causes(Plan.Leg leg, Prompt prompt) {
+    Prediction prediction = leg.prediction(prompt);
+    BlockChain chain = leg.contender().chain();
+    if (!prediction.predicts() || chain == null) {
+      return null;
+    }
+    return prediction.basis() == Prediction.Basis.READS_NO_CACHE
+        ? new UncachedCauses(List.of())
+        : history.causes(
+            chain, prediction.cachedTokens(), leg.contender().mostTokens(), this::hasLost);
+  }
+
+  /** Whether the engine of that number has lost all that it held since, or has left. */
+  private boolean hasLost(int number, int lossesBefore) {
+    EngineState engine = table.byNumber().get(number);
+    return engine == null
+        || (int) engineEvents.losses(engine.replica(), engine.dpRank()) != lossesBefore;
+  }
+
+  /**
+   * An engine has reported what it reused of a prompt: the rest was not cached for these causes.
+   */
+  void countUncached(Replica replica, @Nullable String model, UncachedTokens tokens) {
+    Counters<UncachedTokens.Cause> ofModel =
+        uncached.computeIfAbsent(
+            EngineMeters.modelLabel(replica, model),
+            label ->
+                new Counters<>(cause ->
+                    Metric.UNCACHED_TOKENS_TOTAL.counter(
+                        environment.metrics().registry(), label, cause.label())));
+    tokens.byCause().forEach((cause, count) -> ofModel.of(cause).increment(count));
   }
 
   private static void countSlowTier(EngineMeters meters, Choice choice, int ownTokens) {
@@ -612,7 +645,7 @@ public final class Dispatcher {
       return explanation.nobody(selection.nearest());
     }
     RoutingRequest routed = routed(selection, request, turns.get(), now, now);
-    return explanation.chosen(chooser, splitRule, others, routed, selection);
+    return explanation.chosen(chooser, splitRule, others, routed, selection, this::causes);
   }
 
   /** The prompt's blocks on each engine that may get the request. */
@@ -682,6 +715,7 @@ public final class Dispatcher {
         to.add(Metric.REPLICA_UNPAIRED, unpaired.contains(replica) ? 1 : 0, replica.name());
       }
     }
+    to.add(Metric.PROMPT_HISTORY_SHARE, history.memoryShare());
     ratios
         .byModel(nanos())
         .forEach((model, ratio) -> to.add(Metric.ADVISED_PREFILL_RATIO, ratio, model));
@@ -697,6 +731,7 @@ public final class Dispatcher {
     List<Replica> now = fleet.replicas();
     if (!table.isOf(now)) {
       table = table.of(now, limits.expectedBlocks(), environment.metrics());
+      history.engines(table.byNumber().size());
     }
     return table;
   }
@@ -707,6 +742,10 @@ public final class Dispatcher {
 
   Evictions evictions() {
     return evictions;
+  }
+
+  PromptHistory history() {
+    return history;
   }
 
   PrefillRatio ratios() {

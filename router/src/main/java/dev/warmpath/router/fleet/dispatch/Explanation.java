@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  * @param blocks the prompt's blocks on the winner, or else on the first candidate on which they are
  *     known; null if they are known on none
  * @param others what other policies would do
+ * @param uncached why the winner would compute what it does not hold of the prompt, if it reused
+ *     what is predicted; null if nothing is
  * @param pair the two engines that would serve it if it was split; null if none can
  */
 public record Explanation(
@@ -47,6 +50,7 @@ public record Explanation(
     Map<String, Cause> passedOver,
     @Nullable BlockChain blocks,
     List<Other> others,
+    @Nullable UncachedTokens uncached,
     @Nullable Pair pair) {
 
   public Explanation {
@@ -136,6 +140,7 @@ public record Explanation(
           passedOver,
           null,
           List.of(),
+          null,
           null);
     }
 
@@ -145,7 +150,8 @@ public record Explanation(
         SplitRule rule,
         List<Policy> others,
         RoutingRequest request,
-        Selection selection) {
+        Selection selection,
+        BiFunction<Plan.Leg, Prompt, @Nullable UncachedCauses> causes) {
       Plan.Leg alone = Plan.leg(chooser, request, selection.alone());
       boolean isNever = alone != null && rule.equals(SplitRules.NEVER); // nothing is priced then
       Plan apart = isNever ? null : Plan.apart(chooser, request, selection);
@@ -170,7 +176,14 @@ public record Explanation(
           passedOver,
           chain == null ? selection.firstBlocks() : chain,
           others.stream().map(other -> other(other, request, candidates)).toList(),
+          uncached(shown, causes.apply(shown, prompt)),
           apart == null ? null : pair(apart, rule, alone));
+    }
+
+    private @Nullable UncachedTokens uncached(Plan.Leg leg, @Nullable UncachedCauses causes) {
+      return causes == null
+          ? null
+          : causes.of(prompt.lengthTokens(), leg.prediction(prompt).cachedTokens());
     }
 
     private static Pair pair(Plan apart, SplitRule rule, Plan.@Nullable Leg alone) {

@@ -184,14 +184,20 @@ record Plan(@Nullable Leg prefill, Leg last) {
      * How it was chosen.
      *
      * @param prefill the engine that computes the prompt for this one, or null
+     * @param uncached why tokens would not be cached; null if nothing is predicted
      */
-    Choice choice(Prompt prompt, boolean keepsScores, @Nullable Choice prefill) {
+    Choice choice(
+        Prompt prompt,
+        boolean keepsScores,
+        @Nullable Choice prefill,
+        @Nullable UncachedCauses uncached) {
       Candidates rows = candidates();
       return new Choice(
           rows.name(row),
           policy.name(),
           policy.reason(request, rows, row),
-          prefill == null ? contender().prediction(prompt, pull()) : prefill.prediction(),
+          prefill == null ? prediction(prompt) : prefill.prediction(),
+          prefill == null ? uncached : prefill.uncached(),
           contender().chain(),
           prefill == null ? slowTier() : Contender.SlowTier.NOTHING,
           pulled(),
@@ -202,6 +208,10 @@ record Plan(@Nullable Leg prefill, Leg last) {
           rows.prefillMillis(request, row),
           keepsScores ? scored(prompt) : List.of(),
           prefill);
+    }
+
+    Prediction prediction(Prompt prompt) {
+      return contender().prediction(prompt, pull());
     }
 
     private Contender.SlowTier slowTier() {

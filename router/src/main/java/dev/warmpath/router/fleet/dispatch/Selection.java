@@ -272,10 +272,11 @@ final class Selection {
       }
       BlockChain chain = first.chain();
       index.match(Objects.requireNonNull(chain), matches);
+      int most = matches.mostTokens();
       for (int j = i; j < contenders; j++) {
         Contender contender = pool.get(j);
         if (contender.chain() == chain && contender.isIndexed()) {
-          contender.matched(matches, prompt.readsSlowTiers(), nowNanos);
+          contender.matched(matches, prompt.readsSlowTiers(), most, nowNanos);
         }
       }
     }

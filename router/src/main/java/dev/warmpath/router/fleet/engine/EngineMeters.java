@@ -79,6 +79,11 @@ public final class EngineMeters {
     return new Counters<>(model -> counter(metric, model, engine));
   }
 
+  /** The label for a request's model, which may be null, at a replica. */
+  public static String modelLabel(Replica replica, @Nullable String model) {
+    return model != null && replica.models().contains(model) ? model : OTHER_MODEL;
+  }
+
   /** It was given a request. */
   public void countAssignment(String policy, String reason) {
     Counters<String> ofPolicy = assignments.get(policy);
@@ -145,7 +150,7 @@ public final class EngineMeters {
    * @param model the model that the request names, or null
    */
   public void countTokens(@Nullable String model, int prompt, int cached, int answer) {
-    String label = model != null && replica.models().contains(model) ? model : OTHER_MODEL;
+    String label = modelLabel(replica, model);
     if (prompt != ABSENT) {
       promptTokens.of(label).increment(prompt);
     }

@@ -4,6 +4,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,15 +18,18 @@ import java.util.stream.IntStream;
  * @param replicas the fleet's list, by its identity
  * @param engines of each replica the engines, by rank
  * @param byName all of them
+ * @param byNumber the same
  * @param nextNumber the number of the next engine that comes
  */
 public record EngineTable(
     List<Replica> replicas,
     List<List<EngineState>> engines,
     Map<String, EngineState> byName,
+    Map<Integer, EngineState> byNumber,
     int nextNumber) {
 
-  public static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), Map.of(), 0);
+  public static final EngineTable EMPTY =
+      new EngineTable(List.of(), List.of(), Map.of(), Map.of(), 0);
 
   /** Whether it is of that very list. */
   @SuppressWarnings("ReferenceEquality")
@@ -55,8 +59,19 @@ public record EngineTable(
       }
     }
     Map<String, EngineState> byName = new LinkedHashMap<>();
-    states.forEach(ranks -> ranks.forEach(engine -> byName.put(engine.name(), engine)));
-    return new EngineTable(now, List.copyOf(states), Collections.unmodifiableMap(byName), number);
+    Map<Integer, EngineState> byNumber = new HashMap<>();
+    for (List<EngineState> ranks : states) {
+      for (EngineState engine : ranks) {
+        byName.put(engine.name(), engine);
+        byNumber.put(engine.number(), engine);
+      }
+    }
+    return new EngineTable(
+        now,
+        List.copyOf(states),
+        Collections.unmodifiableMap(byName),
+        Collections.unmodifiableMap(byNumber),
+        number);
   }
 
   private static List<EngineState> newStates(

@@ -55,6 +55,7 @@ final class World {
   final List<String> heard = new CopyOnWriteArrayList<>();
   final Metrics metrics = new Metrics();
   final List<String> given = new CopyOnWriteArrayList<>();
+  final Map<Replica, Long> losses = new ConcurrentHashMap<>();
   final List<ReportedReuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
@@ -77,6 +78,11 @@ final class World {
               @Override
               public EngineView view(Replica replica, int rank) {
                 return views.getOrDefault(replica, EngineView.UNSEEN);
+              }
+
+              @Override
+              public long losses(Replica replica, int rank) {
+                return losses.getOrDefault(replica, 0L);
               }
 
               @Override
@@ -175,7 +181,14 @@ final class World {
         new RemovedBlocks().from(StorageTier.GPU, 0).add(chain(prompt).blockKey(block)));
   }
 
-  private static BlockChain chain(PromptResult prompt) {
+  /** The engine loses all that it holds. */
+  void lose(String name) {
+    Replica replica = replica(name);
+    index.cleared(views.get(replica).slot());
+    losses.merge(replica, 1L, Long::sum);
+  }
+
+  static BlockChain chain(PromptResult prompt) {
     PromptResult.Tokens tokens = (PromptResult.Tokens) prompt;
     return BlockChain.of(SPACE, tokens.sequences().get(0), tokens.keys());
   }

@@ -55,16 +55,26 @@ public final class CellsJson {
           Figure.LOAD_MEAN,
           Figure.ANSWER_MEAN,
           Figure.ANSWER_P99,
-          Figure.SPLIT);
+          Figure.SPLIT,
+          Figure.UNCACHED_NEW,
+          Figure.UNCACHED_EVICTED,
+          Figure.UNCACHED_ELSEWHERE,
+          Figure.UNCACHED_LOST,
+          Figure.UNCACHED_MISPREDICTED);
 
-  /** What files of before there were host tiers, or pairs, do not have. */
+  /** What older files do not have. */
   private static final Set<Figure> LATER =
       EnumSet.of(
           Figure.HOST_HIT_RATE,
           Figure.LOAD_MEAN,
           Figure.ANSWER_MEAN,
           Figure.ANSWER_P99,
-          Figure.SPLIT);
+          Figure.SPLIT,
+          Figure.UNCACHED_NEW,
+          Figure.UNCACHED_EVICTED,
+          Figure.UNCACHED_ELSEWHERE,
+          Figure.UNCACHED_LOST,
+          Figure.UNCACHED_MISPREDICTED);
 
   private CellsJson() {}
 

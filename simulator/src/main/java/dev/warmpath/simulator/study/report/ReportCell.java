@@ -27,6 +27,12 @@ public record ReportCell(
   private static final Set<Figure> OF_PAIRS =
       EnumSet.of(Figure.ANSWER_MEAN, Figure.ANSWER_P99, Figure.SPLIT);
 
+  private static final Set<Figure> OF_CAUSES =
+      EnumSet.range(Figure.UNCACHED_NEW, Figure.UNCACHED_MISPREDICTED);
+
+  /** A smaller share is shown as none. */
+  private static final double LEAST_SHARE = 0.0005;
+
   public ReportCell {
     figures = Map.copyOf(figures);
   }
@@ -63,13 +69,19 @@ public record ReportCell(
     return settings;
   }
 
-  /** The figures that tell cells apart: those of host tiers and of pairs only where there are. */
+  /**
+   * The figures that tell cells apart: those of host tiers, of pairs and of causes only where there
+   * are.
+   */
   static List<Figure> figures(List<ReportCell> cells) {
     boolean hosted = cells.stream().anyMatch(cell -> cell.cell().hostKvTokens() > 0);
     boolean paired = cells.stream().anyMatch(cell -> cell.cell().pairs().isOn());
     return Stream.of(Figure.values())
         .filter(figure -> hosted || !OF_HOSTS.contains(figure))
         .filter(figure -> paired || !OF_PAIRS.contains(figure))
+        .filter(figure ->
+            !OF_CAUSES.contains(figure)
+                || cells.stream().anyMatch(cell -> cell.mean(figure) >= LEAST_SHARE))
         .toList();
   }
 
