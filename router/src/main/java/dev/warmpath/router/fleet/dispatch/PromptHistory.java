@@ -33,6 +33,13 @@ public final class PromptHistory {
 
   static final int PLACES_AN_ENGINE = 1 << 15;
   static final int BYTES_A_PLACE = 24;
+  private static final int LONGS = BYTES_A_PLACE / Long.BYTES;
+
+  /** The upper half is the last use, the lower one the tokens behind an end. */
+  private static final int USE = 1;
+
+  /** The upper half is the engine, the lower one how often it had lost its cache. */
+  private static final int OWNER = 2;
 
   private static final int WAYS = 4;
   private static final int FIRST_PLACES = 1 << 10;
@@ -51,13 +58,13 @@ public final class PromptHistory {
     boolean since(int engine, int before);
   }
 
-  private long[] keys = new long[FIRST_PLACES];
-  private int[] lastUses = new int[FIRST_PLACES];
-  private int[] engines = new int[FIRST_PLACES];
-  private int[] losses = new int[FIRST_PLACES];
-  private int[] moreTokens = new int[FIRST_PLACES];
+  /** Of each place the key, 0 if it is free, what else is known of it, and whose it is. */
+  private long[] places = new long[FIRST_PLACES * LONGS];
+
   private int mostPlaces = PLACES_AN_ENGINE;
   private int taken;
+  private long lastOwner;
+  private Cause lastCause = Cause.NEW;
   private int now;
 
   /** So many engines there are: more places may be taken; none is given back. */
@@ -80,19 +87,20 @@ public final class PromptHistory {
       return;
     }
     now++;
+    long owner = (long) engine << 32 | (lost & 0xFFFF_FFFFL);
     int at = 0;
     for (int depth = 1; depth <= blocks; depth += step(depth)) {
-      put(prompt.blockKey(depth - 1), engine, lost, 0);
+      put(prompt.blockKey(depth - 1), owner, 0);
       at = depth;
     }
     for (int half = step(at) / 2; half > 0; half /= 2) {
       if (at + half <= blocks) {
         at += half;
-        put(prompt.blockKey(at - 1), engine, lost, 0);
+        put(prompt.blockKey(at - 1), owner, 0);
       }
     }
     int behind = prompt.promptTokens() - blocks * prompt.space().blockSizeTokens();
-    put(prompt.blockKey(blocks - 1), engine, lost, behind + answerTokens);
+    put(prompt.blockKey(blocks - 1), owner, behind + answerTokens);
   }
 
   /**
@@ -114,6 +122,7 @@ public final class PromptHistory {
 
   private synchronized void findComputed(
       BlockChain prompt, UncachedCauses.Builder causes, Losses since) {
+    lastOwner = -1;
     int size = prompt.space().blockSizeTokens();
     int mostTokens = (prompt.promptTokens() - 1) / size * size; // the last token is always computed
     int blocks = prompt.blocks();
@@ -141,15 +150,19 @@ public final class PromptHistory {
       at = place != NONE || middle <= held ? middle : at;
     }
     if (found != NONE) {
-      int end = (at * size + moreTokens[found]) / size * size;
+      int end = (at * size + (int) places[found + USE]) / size * size;
       add(found, Math.min(end, mostTokens), causes, since);
     }
   }
 
   private void add(int place, int endTokens, UncachedCauses.Builder causes, Losses since) {
     if (endTokens > causes.end()) {
-      boolean isLost = since.since(engines[place], losses[place]);
-      causes.until(endTokens, isLost ? Cause.LOST : Cause.EVICTED);
+      long owner = places[place + OWNER];
+      if (owner != lastOwner) {
+        lastOwner = owner;
+        lastCause = since.since((int) (owner >>> 32), (int) owner) ? Cause.LOST : Cause.EVICTED;
+      }
+      causes.until(endTokens, lastCause);
     }
   }
 
@@ -158,26 +171,30 @@ public final class PromptHistory {
     return Math.max(1, Integer.highestOneBit(depth) >> 2);
   }
 
-  private void put(long key, int engine, int lost, int more) {
-    grow();
+  private void put(long key, long owner, int more) {
+    if (taken >= places() / 2 && places() < mostPlaces) {
+      grow();
+    }
     int place = place(key);
-    taken += keys[place] == 0 ? 1 : 0;
-    keys[place] = key;
-    lastUses[place] = now;
-    engines[place] = engine;
-    losses[place] = lost;
-    moreTokens[place] = more;
+    taken += places[place] == 0 ? 1 : 0;
+    places[place] = key;
+    places[place + USE] = (long) now << 32 | more;
+    places[place + OWNER] = owner;
+  }
+
+  private int places() {
+    return places.length / LONGS;
   }
 
   private int first(long key) {
-    int bits = Integer.numberOfTrailingZeros(keys.length);
-    return (int) ((key * 0x9e3779b97f4a7c15L) >>> (Long.SIZE - bits)) & -WAYS;
+    int bits = Integer.numberOfTrailingZeros(places());
+    return ((int) ((key * 0x9e3779b97f4a7c15L) >>> (Long.SIZE - bits)) & -WAYS) * LONGS;
   }
 
   private int find(long key) {
     int first = first(key);
-    for (int place = first; place < first + WAYS; place++) {
-      if (keys[place] == key) {
+    for (int place = first; place < first + WAYS * LONGS; place += LONGS) {
+      if (places[place] == key) {
         return place;
       }
     }
@@ -188,40 +205,30 @@ public final class PromptHistory {
   private int place(long key) {
     int first = first(key);
     int oldest = first;
-    for (int place = first; place < first + WAYS; place++) {
-      if (keys[place] == key) {
+    int oldestAge = -1;
+    for (int place = first; place < first + WAYS * LONGS; place += LONGS) {
+      if (places[place] == key) {
         return place;
       }
-      boolean isOlder = keys[place] == 0 || now - lastUses[place] > now - lastUses[oldest];
-      oldest = keys[oldest] != 0 && isOlder ? place : oldest;
+      int age =
+          places[place] == 0 ? Integer.MAX_VALUE : now - (int) (places[place + USE] >>> 32);
+      if (age > oldestAge) {
+        oldestAge = age;
+        oldest = place;
+      }
     }
     return oldest;
   }
 
   private void grow() {
-    if (taken < keys.length / 2 || keys.length >= mostPlaces) {
-      return;
-    }
-    long[] oldKeys = keys;
-    int[] oldUses = lastUses;
-    int[] oldEngines = engines;
-    int[] oldLosses = losses;
-    int[] oldMore = moreTokens;
-    keys = new long[2 * oldKeys.length];
-    lastUses = new int[keys.length];
-    engines = new int[keys.length];
-    losses = new int[keys.length];
-    moreTokens = new int[keys.length];
+    long[] old = places;
+    places = new long[2 * old.length];
     taken = 0;
-    for (int old = 0; old < oldKeys.length; old++) {
-      if (oldKeys[old] != 0) {
-        int place = place(oldKeys[old]);
-        taken += keys[place] == 0 ? 1 : 0;
-        keys[place] = oldKeys[old];
-        lastUses[place] = oldUses[old];
-        engines[place] = oldEngines[old];
-        losses[place] = oldLosses[old];
-        moreTokens[place] = oldMore[old];
+    for (int from = 0; from < old.length; from += LONGS) {
+      if (old[from] != 0) {
+        int place = place(old[from]);
+        taken += places[place] == 0 ? 1 : 0;
+        System.arraycopy(old, from, places, place, LONGS);
       }
     }
   }
