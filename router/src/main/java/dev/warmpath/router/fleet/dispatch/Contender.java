@@ -196,12 +196,12 @@ final class Contender {
   /** What it loads, with what it gets from another engine if it does. */
   LoadedTokens loaded(@Nullable Pull pulled) {
     if (pulled != null) {
-      return own(pulled.tokens - match.tokens, pulled.from.number());
+      return own(pulled.tokens - match.tokens, pulled.from);
     }
-    return slowTier == SlowTier.LOADED ? own(0, 0) : LoadedTokens.NOTHING;
+    return slowTier == SlowTier.LOADED ? own(0, null) : LoadedTokens.NOTHING;
   }
 
-  private LoadedTokens own(int pulledTokens, int from) {
+  private LoadedTokens own(int pulledTokens, @Nullable EngineState from) {
     int stored = match.storeTokens();
     int disk = slowTokens() - match.hostTokens - stored;
     return new LoadedTokens(match.hostTokens, disk, stored, pulledTokens, from);
@@ -257,7 +257,7 @@ final class Contender {
     int row = candidates.count() - 1;
     int credit = Math.min(candidates.creditTokens(row), promptTokens);
     int onGpu = Math.max(0, credit - candidates.hostTokens(row) - candidates.diskTokens(row));
-    double loading = loadMillis(candidates, row, own(0, 0), nowNanos);
+    double loading = loadMillis(candidates, row, own(0, null), nowNanos);
     boolean computes =
         caps
             && (rule == LoadBack.NEVER

@@ -81,6 +81,7 @@ public final class EngineState {
   private final Obedience caps = new Obedience();
   private final Obedience pulls = new Obedience();
   private final Obedience handsOut = new Obedience();
+  private final HandOuts handOuts = new HandOuts();
   private int pullsUnderWay;
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
@@ -182,6 +183,11 @@ public final class EngineState {
     state.capsLoads = replica.transfer().capsLoads() && caps.isAsked(nowNanos);
   }
 
+  /** What it hands out to others. */
+  HandOuts handOuts() {
+    return handOuts;
+  }
+
   /** A part of a prompt was seen in its slower memory only. */
   public void findsEvicted() {
     keepsEvicted = true;
@@ -189,13 +195,19 @@ public final class EngineState {
 
   /**
    * What it costs beyond the prompts that are computed there anyway to load these: their wait, and
-   * that of those who come behind them, which are about as many as wait now.
+   * that of those who come behind them, which are about as many as wait now. What another engine
+   * holds waits for what that one hands out before.
    */
   public synchronized double loadMillis(
       LoadedTokens loaded, double prefillBacklogMillis, long nowNanos) {
     double millis = loads.millis(loaded, nowNanos);
-    double own = Math.max(0, loads.backlogMillis(nowNanos) + millis - prefillBacklogMillis);
-    return own + loads.waiting(nowNanos) * millis;
+    double backlog = loads.backlogMillis(nowNanos);
+    int waiting = loads.waiting(nowNanos);
+    if (loaded.from() != null) {
+      backlog = Math.max(backlog, loaded.from().handOuts.backlogMillis(nowNanos));
+      waiting += loaded.from().handOuts.waiting();
+    }
+    return Math.max(0, backlog + millis - prefillBacklogMillis) + waiting * millis;
   }
 
   /**
@@ -208,7 +220,7 @@ public final class EngineState {
 
   /** Whether what is held here may go to other engines. */
   public synchronized boolean mayBePulled(long nowNanos) {
-    return handsOut.isAsked(nowNanos);
+    return handsOut.isAsked(nowNanos) && (handsOut.isProven || handOuts.waiting() == 0);
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What one engine loads from slower memory and from other engines, one load after another: those
  * that are not known to be over, and what a load from each costs.
@@ -22,6 +24,9 @@ final class LoadQueue {
 
   private static final double NANOS_PER_MILLI = 1e6;
   private static final double HALF_LIFE_NANOS = 300e9;
+
+  /** A load that takes so many times as long as what it was to hide behind shows all the same. */
+  private static final double SEEN = 2;
 
   private final PrefillQueue queue = new PrefillQueue();
   private final Tier host = new Tier();
@@ -74,23 +79,40 @@ final class LoadQueue {
     private final int from;
     private final int tokens;
     private final long addedNanos;
-    private final boolean shows;
+    private final long beginNanos;
+    private final double hiddenMillis;
     private final double kept;
+    private @Nullable HandOuts handOuts;
 
     private Load(
-        EngineLoad.Share share, Tier tier, int from, int tokens, long addedNanos, boolean shows) {
+        EngineLoad.Share share,
+        Tier tier,
+        @Nullable EngineState from,
+        int tokens,
+        long addedNanos,
+        long beginNanos,
+        double hiddenMillis) {
       this.share = share;
       this.tier = tier;
-      this.from = from;
+      this.from = from == null ? Tier.OWN : from.number();
+      this.handOuts = from == null ? null : from.handOuts();
       this.tokens = tokens;
       this.addedNanos = addedNanos;
-      this.shows = shows;
+      this.beginNanos = beginNanos;
+      this.hiddenMillis = hiddenMillis;
       this.kept = tier.begin(addedNanos);
     }
 
     /** How long it takes, as predicted. */
     double millis() {
       return share.prefillMicros / 1e3;
+    }
+
+    /** It is over; when what the other engine handed out before was, if it comes from one. */
+    private long handedOut(long endNanos) {
+      HandOuts from = handOuts;
+      handOuts = null;
+      return from == null ? Long.MIN_VALUE : from.ended(endNanos);
     }
   }
 
@@ -101,7 +123,7 @@ final class LoadQueue {
     return host.millis(loaded.host(), Tier.OWN, isTried, nowNanos)
         + disk.millis(loaded.disk(), Tier.OWN, isTried, nowNanos)
         + store.millis(loaded.store(), Tier.OWN, isTried, nowNanos)
-        + others.millis(loaded.pulled(), loaded.from(), isTried, nowNanos);
+        + others.millis(loaded.pulled(), number(loaded.from()), isTried, nowNanos);
   }
 
   /** Loads that are not over. */
@@ -124,22 +146,34 @@ final class LoadQueue {
    */
   Load add(LoadedTokens loaded, boolean streamed, double prefillBacklogMillis, long nowNanos) {
     double millis = millis(loaded, nowNanos);
-    boolean isHidden = prefillBacklogMillis > queue.millis(nowNanos) + millis / 2;
+    double backlogMillis = queue.millis(nowNanos);
+    boolean isHidden = prefillBacklogMillis > backlogMillis + millis / 2;
+    long beginNanos = nowNanos + Math.round(backlogMillis * NANOS_PER_MILLI);
+    double hiddenMillis =
+        !streamed ? Double.POSITIVE_INFINITY : isHidden ? prefillBacklogMillis - backlogMillis : 0;
     EngineLoad.Share share =
         new EngineLoad.Share(
             loaded.count(), Math.round(1000 * millis), 0, streamed && !isHidden, true);
     queue.add(share, nowNanos);
-    boolean shows = streamed && !isHidden;
     int own = Math.max(loaded.host(), loaded.disk());
+    if (loaded.from() != null) {
+      loaded.from().handOuts().begin(millis, nowNanos);
+    }
     if (loaded.pulled() > Math.max(own, loaded.store())) {
-      return new Load(share, others, loaded.from(), loaded.pulled(), nowNanos, shows);
+      return new Load(
+          share, others, loaded.from(), loaded.pulled(), nowNanos, beginNanos, hiddenMillis);
     }
     if (loaded.store() > own) {
-      return new Load(share, store, Tier.OWN, loaded.store(), nowNanos, shows);
+      return new Load(
+          share, store, loaded.from(), loaded.store(), nowNanos, beginNanos, hiddenMillis);
     }
     return loaded.disk() > loaded.host()
-        ? new Load(share, disk, Tier.OWN, loaded.disk(), nowNanos, shows)
-        : new Load(share, host, Tier.OWN, loaded.host(), nowNanos, shows);
+        ? new Load(share, disk, loaded.from(), loaded.disk(), nowNanos, beginNanos, hiddenMillis)
+        : new Load(share, host, loaded.from(), loaded.host(), nowNanos, beginNanos, hiddenMillis);
+  }
+
+  private static int number(@Nullable EngineState from) {
+    return from == null ? Tier.OWN : from.number();
   }
 
   /**
@@ -149,14 +183,21 @@ final class LoadQueue {
    */
   void over(Load load, double computingMillis, long nowNanos) {
     advance(nowNanos);
+    long endNanos = nowNanos - Math.round(computingMillis * NANOS_PER_MILLI);
+    long sourceNanos = load.handedOut(endNanos);
+    long beginNanos = Math.max(load.beginNanos, sourceNanos);
+    if (load.share.queued) {
+      beginNanos = Math.max(load.addedNanos, Math.max(lastEndNanos, sourceNanos));
+    }
+    double millis = (endNanos - beginNanos) / NANOS_PER_MILLI;
+    boolean isLong = Math.max(millis, load.millis()) > computingMillis / 2;
+    boolean isSeen =
+        load.hiddenMillis == 0 ? queue.isHead(load.share) : millis > SEEN * load.hiddenMillis;
+    if (isSeen && isLong && millis > 0) {
+      load.tier.teach(load, millis, nowNanos);
+    }
     if (!load.share.queued) {
       return;
-    }
-    long endNanos = nowNanos - Math.round(computingMillis * NANOS_PER_MILLI);
-    double millis = (endNanos - Math.max(load.addedNanos, lastEndNanos)) / NANOS_PER_MILLI;
-    boolean isLong = Math.max(millis, load.millis()) > computingMillis / 2;
-    if (load.shows && isLong && millis > 0 && queue.isHead(load.share)) {
-      load.tier.teach(load, millis, nowNanos);
     }
     lastEndNanos = Math.max(lastEndNanos, endNanos);
     queue.leave(load.share, nowNanos);
@@ -165,6 +206,7 @@ final class LoadQueue {
   /** Its request is over, whatever became of it. */
   void remove(Load load, long nowNanos) {
     advance(nowNanos);
+    load.handedOut(nowNanos);
     if (load.share.queued) {
       if (queue.isHead(load.share)) {
         lastEndNanos = Math.max(lastEndNanos, nowNanos);

@@ -1,5 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What of a prompt an engine loads instead of computing it.
  *
@@ -7,11 +9,11 @@ package dev.warmpath.router.fleet.engine;
  * @param disk tokens that come from its disk
  * @param store tokens that come from a store that it reads with others
  * @param pulled tokens that come from another engine
- * @param from that engine's {@link EngineState#number}; of no matter if nothing comes from one
+ * @param from that engine; null if nothing comes from one
  */
-public record LoadedTokens(int host, int disk, int store, int pulled, int from) {
+public record LoadedTokens(int host, int disk, int store, int pulled, @Nullable EngineState from) {
 
-  public static final LoadedTokens NOTHING = new LoadedTokens(0, 0, 0, 0, 0);
+  public static final LoadedTokens NOTHING = new LoadedTokens(0, 0, 0, 0, null);
 
   int count() {
     return host + disk + store + pulled;
