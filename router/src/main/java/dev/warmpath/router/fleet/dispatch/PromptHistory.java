@@ -210,8 +210,7 @@ public final class PromptHistory {
       if (places[place] == key) {
         return place;
       }
-      int age =
-          places[place] == 0 ? Integer.MAX_VALUE : now - (int) (places[place + USE] >>> 32);
+      int age = places[place] == 0 ? Integer.MAX_VALUE : now - (int) (places[place + USE] >>> 32);
       if (age > oldestAge) {
         oldestAge = age;
         oldest = place;

@@ -18,12 +18,16 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.fleet.dispatch.PromptHistory;
+import dev.warmpath.router.fleet.dispatch.UncachedCauses;
 import dev.warmpath.simulator.capture.verify.VerifyReport.Verdicts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -47,7 +51,18 @@ public final class CaptureVerifier {
   private static final String HIDDEN_NAMESPACE = "hidden_namespace";
 
   private record Prediction(
-      boolean judged, boolean unseen, long tokens, @Nullable String unusable) {}
+      boolean judged,
+      boolean unseen,
+      long tokens,
+      @Nullable String unusable,
+      @Nullable UncachedCauses causes,
+      @Nullable BlockChain prompt,
+      int losses) {
+
+    static Prediction unusable(boolean judged, boolean unseen, String why) {
+      return new Prediction(judged, unseen, 0, why, null, null, 0);
+    }
+  }
 
   /** A request that waits for its response. */
   private record Asked(Request request, Prediction prediction) {
@@ -76,6 +91,8 @@ public final class CaptureVerifier {
   private Verdicts busy = Verdicts.NONE;
   private Verdicts unseen = Verdicts.NONE;
   private Verdicts router = Verdicts.NONE;
+  private final PromptHistory history = new PromptHistory();
+  private final Map<String, Long> uncached = new TreeMap<>();
   private long requests;
   private long recordNumber;
 
@@ -203,22 +220,22 @@ public final class CaptureVerifier {
   private Prediction predict(@Nullable RecordedEngine engine, Request request, boolean judges) {
     boolean unseen = engine != null && engine.hasLostUnseen();
     if (engine == null) {
-      return new Prediction(judges, unseen, 0, "unknown_stream");
+      return Prediction.unusable(judges, unseen, "unknown_stream");
     }
     PromptKeys keys = new PromptKeys(request.text("lora_name"), request.text("cache_salt"));
     int[] tokenIds = request.tokenIds();
     if (tokenIds == null) {
       String unread = request.text("unread");
-      return new Prediction(judges, unseen, 0, unread == null ? "no_token_ids" : unread);
+      return Prediction.unusable(judges, unseen, unread == null ? "no_token_ids" : unread);
     }
     if (request.body().get("pulled_tokens") != null) {
-      return new Prediction(
-          judges, unseen, 0, "pulled"); // another engine's memory has a part in it
+      return Prediction.unusable(
+          judges, unseen, "pulled"); // another engine's memory has a part in it
     }
     String extraKey = request.text("extra_key");
     SglangNamespaces namespaces = engine.rules().namespaces();
     if (extraKey != null && (namespaces == null || !namespaces.shows(keys.loraName()))) {
-      return new Prediction(judges, unseen, 0, HIDDEN_NAMESPACE);
+      return Prediction.unusable(judges, unseen, HIDDEN_NAMESPACE);
     }
     ChainSpace space = engine.applier().space();
     boolean reads =
@@ -229,11 +246,27 @@ public final class CaptureVerifier {
             ? keys
             : namespaces.keys(space, tokenIds, keys, extraKey);
     boolean readsSlowTiers = !Boolean.FALSE.equals(request.body().get("reads_slow_tiers"));
-    long tokens =
-        reads && space != null && shown != null
-            ? reusable(engine, BlockChain.of(space, tokenIds, shown), readsSlowTiers)
-            : 0;
-    return new Prediction(judges, unseen, tokens, null);
+    BlockChain prompt =
+        reads && space != null && shown != null ? BlockChain.of(space, tokenIds, shown) : null;
+    if (prompt == null) {
+      UncachedCauses unread = new UncachedCauses(List.of());
+      return new Prediction(judges, unseen, 0, null, unread, null, 0);
+    }
+    int tokens = (int) reusable(engine, prompt, readsSlowTiers);
+    UncachedCauses causes =
+        history.causes(
+            prompt, tokens, matches.mostTokens(), (stream, before) -> losses(stream) != before);
+    return new Prediction(judges, unseen, tokens, null, causes, prompt, losses(request.stream()));
+  }
+
+  /** How often all that an engine held was forgotten or put in doubt at once. */
+  private int losses(int stream) {
+    RecordedEngine engine = engines.get(stream);
+    return engine == null
+        ? 0
+        : (int)
+            (engine.counters().get(StreamCounter.CLEARS)
+                + engine.counters().get(StreamCounter.SUSPENDED_BLOCKS));
   }
 
   private long reusable(RecordedEngine engine, BlockChain prompt, boolean readsSlowTiers) {
@@ -255,6 +288,10 @@ public final class CaptureVerifier {
     Prediction prediction = request.prediction();
     Long cached = response.cachedTokens();
     Long predicted = request.request().predictedTokens();
+    if (prediction.prompt() != null) {
+      int stream = request.request().stream();
+      history.computed(prediction.prompt(), stream, prediction.losses(), 0);
+    }
     if (predicted != null && cached != null) {
       router = router.with(predicted, cached);
     }
@@ -268,9 +305,18 @@ public final class CaptureVerifier {
       unseen = unseen.with(prediction.tokens(), cached);
     } else if (prediction.judged()) {
       judged = judged.with(prediction.tokens(), cached);
+      countUncached(request, Objects.requireNonNull(prediction.causes()), cached.intValue());
     } else {
       busy = busy.with(prediction.tokens(), cached);
     }
+  }
+
+  private void countUncached(Asked request, UncachedCauses causes, int cachedTokens) {
+    int promptTokens = Objects.requireNonNull(request.request().tokenIds()).length;
+    causes
+        .of(promptTokens, cachedTokens)
+        .byLabel()
+        .forEach((cause, tokens) -> uncached.merge(cause, (long) tokens, Long::sum));
   }
 
   private void skip(String reason) {
@@ -293,6 +339,7 @@ public final class CaptureVerifier {
         engines.values().stream().mapToLong(RecordedEngine::dropped).sum(),
         unseen,
         router,
+        uncached,
         truncated);
   }
 

@@ -16,6 +16,8 @@ import java.util.TreeMap;
  * @param dropped batches that a rehearsal dropped
  * @param unseen requests behind a loss that nothing had shown yet: not judged
  * @param router what the recording router had predicted itself, where it did
+ * @param uncached tokens that engines computed of the judged requests' prompts, by the label of why
+ *     they were not cached
  * @param truncated whether the file ends inside a record
  */
 public record VerifyReport(
@@ -29,10 +31,12 @@ public record VerifyReport(
     long dropped,
     Verdicts unseen,
     Verdicts router,
+    Map<String, Long> uncached,
     boolean truncated) {
 
   public VerifyReport {
     skipped = new TreeMap<>(skipped);
+    uncached = new TreeMap<>(uncached);
   }
 
   /** How many predictions were equal to the truth, above and below it. */

@@ -143,7 +143,8 @@ final class VerifyCommand implements WarmpathCommand {
             ? ""
             : "; %d messages dropped, unseen yet: %s"
                 .formatted(report.dropped(), text(report.unseen())))
-        + (report.router().count() == 0 ? "" : "; the router itself: " + text(report.router()));
+        + (report.router().count() == 0 ? "" : "; the router itself: " + text(report.router()))
+        + (report.uncached().isEmpty() ? "" : "; not cached, in tokens: " + report.uncached());
   }
 
   private static String text(Verdicts verdicts) {
@@ -167,6 +168,7 @@ final class VerifyCommand implements WarmpathCommand {
     fields.put("dropped", report.dropped());
     fields.put("unseen", report.unseen());
     fields.put("router", report.router());
+    fields.put("uncached", report.uncached());
     return fields;
   }
 }

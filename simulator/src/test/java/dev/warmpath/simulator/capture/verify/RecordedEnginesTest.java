@@ -64,6 +64,45 @@ class RecordedEnginesTest {
       all of vllm                       1412/0/0    1392/0/0    1238/0/154
       """;
 
+  private static final String UNCACHED =
+      """
+      sglang-0.5.23-p1-basics           {new=1632}
+      sglang-0.5.23-p1-eagle-direct     {evicted=14, new=798}
+      sglang-0.5.23-p16-basics          {new=16842}
+      sglang-0.5.23-p16-concurrent      {evicted=240, new=1173}
+      sglang-0.5.23-p16-dynamo-keys     {new=7023}
+      sglang-0.5.23-p16-eagle-direct    {evicted=48, new=6260}
+      sglang-0.5.23-p16-hicache         {evicted=8352, new=11572}
+      sglang-0.5.23-p16-lora-salt       {evicted=80, new=10378}
+      sglang-0.5.23-p16-restart-gap     {lost=400, new=5225}
+      sglang-0.5.23-p64-chats           {new=11517}
+      vllm-0.15.1-basics                {new=3982}
+      vllm-0.22.1-basics                {new=4398}
+      vllm-0.26.0-basics                {new=13851}
+      vllm-0.32.0-basics                {new=17560}
+      vllm-0.32.0-bytes-cbor            {new=17129}
+      vllm-0.32.0-chat-tools            {new=5515}
+      vllm-0.32.0-concurrent            {evicted=96, new=15923}
+      vllm-0.32.0-gap-replay            {new=8670}
+      vllm-0.32.0-hybrid                {evicted=704, new=7265}
+      vllm-0.32.0-lora-salt             {evicted=1248, new=16173}
+      vllm-0.32.0-mamba                 {evicted=960, new=8896}
+      vllm-0.32.0-restart               {new=12734}
+      """;
+
+  /** What engines computed has causes: restarts, resets and losses show in the captures of them. */
+  @Test
+  void whatWasComputedHasACause() throws IOException {
+    StringBuilder found = new StringBuilder();
+    for (Path file : captures()) {
+      VerifyReport report =
+          CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(10_000)), WHOLE);
+      String name = file.getFileName().toString().replace(SUFFIX, "");
+      found.append("%-33s %s%n".formatted(name, report.uncached()));
+    }
+    assertThat(found.toString()).isEqualTo(UNCACHED);
+  }
+
   @Test
   void predictionsComeTrue() throws IOException {
     StringBuilder found = new StringBuilder(row("capture", List.of("whole", "repaired", "losses")));
