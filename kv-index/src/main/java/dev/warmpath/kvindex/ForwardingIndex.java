@@ -71,6 +71,11 @@ public class ForwardingIndex implements KvIndex {
   }
 
   @Override
+  public long[] soleBlocks() {
+    return index.soleBlocks();
+  }
+
+  @Override
   public EngineStats stats(int slot) {
     return index.stats(slot);
   }

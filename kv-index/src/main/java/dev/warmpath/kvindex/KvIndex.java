@@ -100,6 +100,14 @@ public interface KvIndex {
   /** Fills {@code matches} with what each engine would reuse of {@code prompt}. */
   void match(BlockChain prompt, PrefixMatches matches);
 
+  /**
+   * For each slot how many blocks with a name no other engine holds, in any tier. Looks at all that
+   * is kept, on the caller's thread; what is just being changed may be left out.
+   */
+  default long[] soleBlocks() {
+    return new long[0];
+  }
+
   /** What is kept for one engine. */
   EngineStats stats(int slot);
 

@@ -51,6 +51,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -59,6 +61,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Everything of the process but its sockets to clients: index, event streams, tokenizers, fleet,
@@ -68,6 +72,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Core implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Core.class);
+  private static final long APPRAISAL_SECONDS = 10;
   private static final long PROOF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final RouterConfig config;
@@ -92,6 +98,7 @@ final class Core implements AutoCloseable {
   private final InferenceRules rules;
   private final Tokenizers models;
   private final ConfiguredModels configured;
+  private final ScheduledExecutorService appraisals;
   private final @Nullable ParityWatch parity;
   private final @Nullable RemotePrompts remote;
   private final BodyParser bodies;
@@ -163,6 +170,10 @@ final class Core implements AutoCloseable {
                 environment.nanoClock(), environment.random(), metrics, listeners()));
     this.configured = new ConfiguredModels(models);
     configured.apply(config, config, dispatcher);
+    this.appraisals = Executors.newSingleThreadScheduledExecutor(Core::appraisalThread);
+    var unused =
+        appraisals.scheduleWithFixedDelay(
+            this::appraise, APPRAISAL_SECONDS, APPRAISAL_SECONDS, TimeUnit.SECONDS);
     this.rules = new InferenceRules(environment.random());
     this.prompts = newPrompts();
     try {
@@ -182,6 +193,20 @@ final class Core implements AutoCloseable {
       seeded.complete(WarmStart.Outcome.NOBODY_HAS_STATE);
     }
     this.snapshotKeeper = restored.keep(ingest, config.snapshot(), environment.nanoClock());
+  }
+
+  private static Thread appraisalThread(Runnable run) {
+    Thread thread = new Thread(run, "warmpath-appraisals");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private void appraise() {
+    try {
+      dispatcher.appraise();
+    } catch (RuntimeException e) {
+      LOG.error("what replicas are worth could not be found out", e);
+    }
   }
 
   /** How long to wait for a neighbour's snapshot; 0 if there are no neighbours. */
@@ -594,6 +619,7 @@ final class Core implements AutoCloseable {
 
   @Override
   public void close() {
+    appraisals.shutdownNow();
     membership.close();
     prompts.close();
     if (parity != null) {

@@ -343,6 +343,11 @@ public final class RunKvIndex implements KvIndex {
   }
 
   @Override
+  public long[] soleBlocks() {
+    return reader.soleBlocks();
+  }
+
+  @Override
   public EngineStats stats(int slot) {
     return fleet().engine(slot).stats();
   }

@@ -77,6 +77,15 @@ public final class Differential<I extends KvIndex> {
         return Optional.of("engine " + engine + ": " + stats + ", expected " + expected);
       }
     }
+    long[] sole = tested.index.soleBlocks();
+    long[] trulySole = truth.index.soleBlocks();
+    for (int engine = 0; engine < truth.slots.size() && sole.length > 0; engine++) {
+      long found = sole[tested.slots.get(engine)];
+      long expected = trulySole[truth.slots.get(engine)];
+      if (found != expected) {
+        return Optional.of("engine " + engine + ": soleBlocks=" + found + " not " + expected);
+      }
+    }
     for (BlockChain question : TREE.questions()) {
       String answer = tested.answer(question);
       String expected = truth.answer(question);

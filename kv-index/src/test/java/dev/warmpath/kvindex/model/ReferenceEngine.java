@@ -220,6 +220,21 @@ final class ReferenceEngine {
     return shelves;
   }
 
+  /** The names that it holds in a group that counts. */
+  Set<Name> heldNames() {
+    Set<Name> held = new HashSet<>();
+    for (Name name : hashes.keySet()) {
+      if (shelves(name).stream().anyMatch(this::counts)) {
+        held.add(name);
+      }
+    }
+    return held;
+  }
+
+  private boolean counts(Shelf shelf) {
+    return layout.groups().stream().anyMatch(group -> group.index() == shelf.group);
+  }
+
   private Set<Shelf> shelves(long hash) {
     return copies.getOrDefault(hash, Map.of()).keySet();
   }

@@ -12,6 +12,7 @@ import dev.warmpath.kvindex.model.ReferenceEngine.Shelf;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -128,6 +129,21 @@ public final class ReferenceModel implements KvIndex {
   @Override
   public EngineStats stats(int slot) {
     return engines.get(slot).stats();
+  }
+
+  @Override
+  public long[] soleBlocks() {
+    long[] sole = new long[engines.keySet().stream().mapToInt(slot -> slot + 1).max().orElse(0)];
+    engines.forEach((slot, engine) -> {
+      Set<Name> held = engine.heldNames();
+      engines.forEach((other, its) -> {
+        if (!other.equals(slot)) {
+          held.removeAll(its.heldNames());
+        }
+      });
+      sole[slot] = held.size();
+    });
+    return sole;
   }
 
   private static void fill(PrefixMatches matches, int slot, ReferenceRule rule) {

@@ -174,6 +174,10 @@ final class FleetReport {
         .put("millisPerToken", report.state().prefillCost().millisPerToken())
         .put("millisPerTokenPair", report.state().prefillCost().millisPerTokenPair())
         .put("samples", report.state().prefillSamples());
+    to.putObject("worth")
+        .put("soleTokens", report.worth().soleTokens())
+        .put("reuseChance", report.worth().reuseChance())
+        .put("seconds", report.worth().seconds());
     expected(to.putObject("expectedBlocks"), report.state().expectedBlocks());
     EngineStatus stream = streams.get(new EngineId(report.replica().name(), report.dpRank()));
     if (stream == null) {

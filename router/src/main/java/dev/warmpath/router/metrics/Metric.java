@@ -263,6 +263,15 @@ public enum Metric {
           + " ones do.",
       "engine"),
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
+  ENGINE_SOLE_TOKENS(
+      Type.GAUGE,
+      "Tokens that no other engine holds, nor a shared store; once in ten seconds.",
+      "engine"),
+  ENGINE_WORTH_SECONDS(
+      Type.GAUGE,
+      "What would be lost with the engine: the time to compute its sole tokens, weighed by their"
+          + " chance of reuse.",
+      "engine"),
   ENGINE_OTHER_REQUESTS(
       Type.GAUGE,
       "Requests of other clients and routers, by the engine's metrics: running, waiting.",

@@ -58,6 +58,16 @@ public interface Policy {
    */
   default void remember(long[] note, int engine) {}
 
+  /**
+   * How likely a token of an engine's cache is used again, 0 to 1; 1 if the policy does not learn
+   * that.
+   *
+   * @param engine its {@linkplain Candidates#number number}
+   */
+  default double reuseChance(int engine, long nowNanos) {
+    return 1;
+  }
+
   /** Whether {@link #committed} remembers anything. */
   default boolean remembers() {
     return false;

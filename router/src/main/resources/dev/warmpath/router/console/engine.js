@@ -22,6 +22,8 @@ function sections(row) {
       ['Hit rate, 5 min', percent(row.hitRate)],
       ['Prediction error, 5 min', percent(row.error)],
       ['Blocks held', exact(row.held)],
+      ['Held by it alone', exact(engine.worth?.soleTokens) + ' tokens'],
+      ['Worth', millis(row.worth) + ' of prefill, ' + percent(engine.worth?.reuseChance) + ' likely to be used again'],
       ['Blocks expected', exact(engine.expectedBlocks?.now)],
       ['Blocks without their parent', exact(engine.index?.orphanBlocks)],
       ['Blocks not credited', exact(engine.index?.suspendedBlocks)],

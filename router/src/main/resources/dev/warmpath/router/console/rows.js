@@ -80,6 +80,7 @@ function row(replica, engine) {
     kvUse: engine.kvUse ?? null,
     held: engine.index?.heldBlocks ?? null,
     hitRate: engine.hitRate ?? null,
+    worth: engine.worth ? 1_000 * engine.worth.seconds : null,
     error: engine.predictionError ?? null,
     lag: engine.events ? 1_000 * engine.events.lagSeconds : null,
   };

@@ -20,6 +20,7 @@ const COLUMNS = [
   {key: 'kvUse', label: 'KV use', hint: 'Part of the KV cache that running requests use', value: (row) => row.kvUse, show: (row) => percent(row.kvUse), number: true, bar: (row) => row.kvUse},
   {key: 'held', label: 'Blocks held', value: (row) => row.held, show: (row) => count(row.held), number: true},
   {key: 'hitRate', label: 'Hit rate', hint: 'Cached of all prompt tokens, last 5 minutes, as the engine reports', value: (row) => row.hitRate, show: (row) => percent(row.hitRate), number: true, bar: (row) => row.hitRate},
+  {key: 'worth', label: 'Worth', hint: 'Time to compute what no other engine holds, weighed by its chance of reuse', value: (row) => row.worth, show: (row) => millis(row.worth), number: true},
   {key: 'error', label: 'Error', hint: 'Predicted against reported cached tokens, last 5 minutes', value: (row) => row.error, show: (row) => percent(row.error), number: true},
   {key: 'lag', label: 'Event lag', hint: 'From a batch’s arrival until the index shows it', value: (row) => row.lag, show: (row) => millis(row.lag), number: true},
   {key: 'circuit', label: 'Circuit', value: (row) => row.circuit, show: (row) => words(row.circuit)},

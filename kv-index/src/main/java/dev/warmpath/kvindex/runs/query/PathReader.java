@@ -22,6 +22,7 @@ import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.runs.tree.Roots;
 import dev.warmpath.kvindex.runs.tree.Runs;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * Walks prompts down the tree while the writer changes it.
@@ -80,6 +81,67 @@ public final class PathReader {
     }
     walk.end();
     return read;
+  }
+
+  /** For each slot how many blocks no other engine holds; runs that are changing are left out. */
+  public long[] soleBlocks() {
+    ReadView fleet = this.fleet;
+    long[] sole = new long[fleet.slots()];
+    long[] held = new long[fleet.slots()];
+    int[] holders = new int[fleet.slots()];
+    for (int run = 1; sole.length > 0 && run < runs.headers.bound(); run++) {
+      int count = 0;
+      try {
+        int[] h = runs.headers.segment(run);
+        int at = RunHeaders.at(run);
+        int version = RunHeaders.version(h, at);
+        count = hold(h, at, fleet, held, holders);
+        VarHandle.acquireFence();
+        if ((version & 1) == 0 && RunHeaders.unchanged(h, at, version)) {
+          addSole(sole, held, holders, count);
+        }
+      } catch (IndexOutOfBoundsException e) {
+        Arrays.fill(held, 0); // half-written references point anywhere
+      }
+      for (int i = 0; i < count; i++) {
+        held[holders[i]] = 0;
+      }
+    }
+    return sole;
+  }
+
+  /** Notes which blocks of a run each slot holds; returns how many slots hold any. */
+  private int hold(int[] h, int at, ReadView fleet, long[] held, int[] holders) {
+    if (RunHeaders.kind(h[at + SHAPE]) != NAMES) {
+      return 0;
+    }
+    int entries = h[at + HOLDER_COUNT] & Holdings.COUNT;
+    int list = h[at + HOLDERS];
+    int[] all = runs.lists.segment(list);
+    int count = 0;
+    for (int i = 0, e = HolderLists.at(list); i < entries; i++, e += INTS) {
+      if (fleet.counts(all[e + SHELF])) {
+        int slot = fleet.slot(all[e + SHELF]);
+        long mask = HolderLists.mask(all, e);
+        if (held[slot] == 0 && mask != 0) {
+          holders[count++] = slot;
+        }
+        held[slot] |= mask;
+      }
+    }
+    return count;
+  }
+
+  private static void addSole(long[] sole, long[] held, int[] holders, int count) {
+    long once = 0;
+    long again = 0;
+    for (int i = 0; i < count; i++) {
+      again |= once & held[holders[i]];
+      once |= held[holders[i]];
+    }
+    for (int i = 0; i < count; i++) {
+      sole[holders[i]] += Long.bitCount(held[holders[i]] & ~again);
+    }
   }
 
   private boolean walk(BlockChain prompt, Walk walk) {

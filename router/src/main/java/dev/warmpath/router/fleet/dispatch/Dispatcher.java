@@ -1,13 +1,16 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.AnswerModel;
+import dev.warmpath.router.fleet.engine.CacheWorth;
 import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.EngineState;
@@ -31,6 +34,7 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -109,6 +113,7 @@ public final class Dispatcher {
   private volatile Limits limits;
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
+  private volatile Map<EngineState, CacheWorth> worths = Map.of();
   private volatile boolean keepsScores;
   private volatile SplitRule splitRule = SplitRules.CHEAPEST;
   private volatile LoadBack loadBack = LoadBack.CHEAPEST;
@@ -691,10 +696,32 @@ public final class Dispatcher {
                 engine.name(),
                 engineEvents.view(engine.replica(), engine.dpRank()),
                 engine.meters().handedOver(),
+                worths.getOrDefault(engine, CacheWorth.NOTHING),
                 engine.snapshot(nanos())));
       }
     }
     return reports;
+  }
+
+  /**
+   * Finds out what would be lost with each engine, for reports from then on. Looks at all of the
+   * index, so it is for a thread of its own, now and then.
+   */
+  public void appraise() {
+    long[] soleBlocks = index.soleBlocks();
+    Map<EngineState, CacheWorth> found = new HashMap<>();
+    for (EngineState engine : engines()) {
+      EngineView view = engineEvents.view(engine.replica(), engine.dpRank());
+      ChainSpace space = view.space();
+      if (space != null && view.slot() >= 0 && view.slot() < soleBlocks.length) {
+        long tokens = soleBlocks[view.slot()] * space.blockSizeTokens();
+        String model = engine.replica().models().stream().findFirst().orElse(null);
+        double chance = policies.of(model).reuseChance(engine.number(), nanos());
+        double millis = engine.learned().cost().millisPerToken();
+        found.put(engine, new CacheWorth(tokens, chance, tokens * chance * millis / 1e3));
+      }
+    }
+    worths = found;
   }
 
   /** How the queue, the policies, the replicas and the engines stand, for a scrape. */

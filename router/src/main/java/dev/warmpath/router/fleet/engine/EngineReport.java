@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param engine its name
  * @param handedOver requests whose prompt it computed for another one, or got from another one
+ * @param worth what would be lost with it, as it was found last
  * @param state what the router remembers of it
  */
 public record EngineReport(
@@ -28,6 +29,7 @@ public record EngineReport(
     String engine,
     EngineView view,
     long handedOver,
+    CacheWorth worth,
     EngineState.Snapshot state) {
 
   /**
@@ -65,6 +67,8 @@ public record EngineReport(
     to.add(Metric.ENGINE_REFUSING, state.refusing() ? 1 : 0, engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, state.load().requestsInFlight(), engine);
     to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, state.load().queuedPrefillTokens(), engine);
+    to.add(Metric.ENGINE_SOLE_TOKENS, worth.soleTokens(), engine);
+    to.add(Metric.ENGINE_WORTH_SECONDS, worth.seconds(), engine);
     OtherLoad others = replica.otherLoad(dpRank);
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.running(), engine, "running");
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.waiting(), engine, "waiting");

@@ -246,6 +246,20 @@ final class CacheAges {
     return until <= before ? 0 : Math.min(1, (until - before) / (used - before));
   }
 
+  /** How likely a token that an engine holds is used again; 1 if it has got no request yet. */
+  synchronized double reuseChance(int engine, long nowNanos) {
+    Content content = contents.get(engine);
+    if (content == null || content.isEmpty()) {
+      return 1;
+    }
+    int now = ticks(nowNanos);
+    double expected = 0;
+    for (int slice = content.first; slice < content.end; slice++) {
+      expected += content.tokens[slice] * reuseChance(now - content.lastUses[slice], FOREVER);
+    }
+    return Math.min(1, expected / Math.max(1, content.total));
+  }
+
   private static int ageClass(int age) {
     if (age < AGES_AN_OCTAVE) {
       return Math.max(0, age);

@@ -185,6 +185,11 @@ public final class WarmPolicy implements RankingPolicy {
   }
 
   @Override
+  public double reuseChance(int engine, long nowNanos) {
+    return ages.reuseChance(engine, nowNanos);
+  }
+
+  @Override
   public double memoryShare() {
     return Math.max(demand.memoryShare(), ages.memoryShare());
   }
