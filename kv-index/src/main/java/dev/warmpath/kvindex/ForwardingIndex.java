@@ -81,6 +81,11 @@ public class ForwardingIndex implements KvIndex {
   }
 
   @Override
+  public long blocksOnGpu(int slot) {
+    return index.blocksOnGpu(slot);
+  }
+
+  @Override
   public IndexTotals totals() {
     return index.totals();
   }

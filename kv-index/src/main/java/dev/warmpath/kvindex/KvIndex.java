@@ -34,6 +34,9 @@ import dev.warmpath.kvindex.block.BlockChain;
  */
 public interface KvIndex {
 
+  /** The {@link #blocksOnGpu} of an engine of which nobody can tell. */
+  long UNKNOWN = -1;
+
   /** Takes a free slot for an engine that holds nothing yet; slots are small, dense and reused. */
   int addEngine(CopyCounting counting);
 
@@ -110,6 +113,15 @@ public interface KvIndex {
 
   /** What is kept for one engine. */
   EngineStats stats(int slot);
+
+  /**
+   * Blocks that are held on the engine's GPU, of all its groups, copies counted once: as many
+   * (tier, group, engine hash) triples. {@link #UNKNOWN} if it has stored anything in slower
+   * memory, and for a slot without engine. May be a moment old.
+   */
+  default long blocksOnGpu(int slot) {
+    return UNKNOWN;
+  }
 
   /** What is kept for all engines together. */
   default IndexTotals totals() {

@@ -353,6 +353,11 @@ public final class RunKvIndex implements KvIndex {
   }
 
   @Override
+  public long blocksOnGpu(int slot) {
+    return fleet().blocksOnGpu(slot);
+  }
+
+  @Override
   public IndexTotals totals() {
     ByteBudget budget = this.budget;
     return new IndexTotals(

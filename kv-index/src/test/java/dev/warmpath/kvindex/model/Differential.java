@@ -1,6 +1,7 @@
 package dev.warmpath.kvindex.model;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
@@ -71,10 +72,14 @@ public final class Differential<I extends KvIndex> {
 
   private static Optional<String> difference(Side tested, Side truth) {
     for (int engine = 0; engine < truth.slots.size(); engine++) {
-      Object stats = tested.index.stats(tested.slots.get(engine));
-      Object expected = truth.index.stats(truth.slots.get(engine));
+      EngineStats stats = tested.index.stats(tested.slots.get(engine));
+      EngineStats expected = truth.index.stats(truth.slots.get(engine));
       if (!stats.equals(expected)) {
         return Optional.of("engine " + engine + ": " + stats + ", expected " + expected);
+      }
+      long onGpu = tested.index.blocksOnGpu(tested.slots.get(engine));
+      if (onGpu != KvIndex.UNKNOWN && onGpu != expected.heldBlocks()) {
+        return Optional.of("engine " + engine + ": " + onGpu + " on its GPU, not " + expected);
       }
     }
     long[] sole = tested.index.soleBlocks();

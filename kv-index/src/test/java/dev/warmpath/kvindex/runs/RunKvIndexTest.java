@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
@@ -203,6 +204,18 @@ class RunKvIndexTest {
     assertThat(index.stats(slot).heldBlocks()).isZero();
     store(0, 3);
     assertThat(matched()).isEqualTo(12);
+  }
+
+  @Test
+  void tellsHowManyBlocksTheGpuHolds() {
+    store(0, 3);
+    store(5, 7); // their parent is unknown
+    assertThat(index.blocksOnGpu(slot)).isEqualTo(5);
+    index.suspended(slot);
+    assertThat(index.blocksOnGpu(slot)).isZero();
+    assertThat(index.blocksOnGpu(slot + 1)).isEqualTo(KvIndex.UNKNOWN);
+    index.stored(slot, new StoredBlocks().atRoot(StorageTier.CPU, 0, 1).add(7, 7));
+    assertThat(index.blocksOnGpu(slot)).isEqualTo(KvIndex.UNKNOWN);
   }
 
   @Test

@@ -13,6 +13,9 @@ public final class Candidates {
   /** The {@link #lastTurn} of an engine that was never chosen. */
   public static final long NEVER = -1;
 
+  /** The {@link #heldTokens} of an engine of which nobody knows. */
+  public static final long UNKNOWN = -1;
+
   private static final int ROWS = 16;
   private static final int MOST_WAITING = 255;
 
@@ -35,6 +38,7 @@ public final class Candidates {
   private double[] answerMillis = new double[ROWS];
   private double[] prefillsOfOthers = new double[ROWS];
   private long[] capacityTokens = new long[ROWS];
+  private long[] heldTokens = new long[ROWS];
   private boolean[] keepsEvicted = new boolean[ROWS];
   private double[] weights = new double[ROWS];
   private PrefillCost[] costs = new PrefillCost[ROWS];
@@ -70,7 +74,12 @@ public final class Candidates {
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
     price(count - 1, 0, 0);
-    return cached(0, 0, 0).load(0, 0, 0, 0, 0).capacity(0).keepingEvicted(false).weighing(1);
+    return cached(0, 0, 0)
+        .load(0, 0, 0, 0, 0)
+        .capacity(0)
+        .holding(UNKNOWN)
+        .keepingEvicted(false)
+        .weighing(1);
   }
 
   /**
@@ -139,6 +148,16 @@ public final class Candidates {
     return this;
   }
 
+  /**
+   * How many tokens the GPU of the engine added last holds for prompts to come, whoever sent them;
+   * {@link #UNKNOWN} if nobody knows.
+   */
+  public Candidates holding(long tokens) {
+    require(tokens >= UNKNOWN, "heldTokens", tokens);
+    heldTokens[count - 1] = tokens;
+    return this;
+  }
+
   /** Whether the engine added last finds in slower memory what its GPU evicts. */
   public Candidates keepingEvicted(boolean keeps) {
     keepsEvicted[count - 1] = keeps;
@@ -197,7 +216,7 @@ public final class Candidates {
         from.contextTokens[row]);
     price(count - 1, from.answerMillis[row], from.prefillsOfOthers[row]);
     capacity(from.capacityTokens[row]).weighing(from.weights[row]);
-    keepingEvicted(from.keepsEvicted[row]);
+    holding(from.heldTokens[row]).keepingEvicted(from.keepsEvicted[row]);
   }
 
   /** What a row does not hold costs so much there, instead of being computed. */
@@ -235,6 +254,7 @@ public final class Candidates {
     answerMillis[to] = answerMillis[from];
     prefillsOfOthers[to] = prefillsOfOthers[from];
     capacityTokens[to] = capacityTokens[from];
+    heldTokens[to] = heldTokens[from];
     keepsEvicted[to] = keepsEvicted[from];
     weights[to] = weights[from];
     costs[to] = costs[from];
@@ -270,6 +290,7 @@ public final class Candidates {
     answerMillis = Arrays.copyOf(answerMillis, rows);
     prefillsOfOthers = Arrays.copyOf(prefillsOfOthers, rows);
     capacityTokens = Arrays.copyOf(capacityTokens, rows);
+    heldTokens = Arrays.copyOf(heldTokens, rows);
     keepsEvicted = Arrays.copyOf(keepsEvicted, rows);
     weights = Arrays.copyOf(weights, rows);
     costs = Arrays.copyOf(costs, rows);
@@ -354,6 +375,11 @@ public final class Candidates {
   /** For how many tokens its GPU has room; 0 if it does not say. */
   public long capacityTokens(int row) {
     return capacityTokens[row];
+  }
+
+  /** How many tokens its GPU holds for prompts to come; {@link #UNKNOWN} if nobody knows. */
+  public long heldTokens(int row) {
+    return heldTokens[row];
   }
 
   /** Whether it finds in slower memory what its GPU evicts. */

@@ -312,6 +312,11 @@ public final class RunEngine {
     return held;
   }
 
+  /** Held blocks, with and without name. */
+  public long allHeld() {
+    return held + unnamed.held();
+  }
+
   /** How many blocks are kept for the engine, held and suspended. */
   public long kept() {
     return held + unnamed.held() + suspended.blocks();

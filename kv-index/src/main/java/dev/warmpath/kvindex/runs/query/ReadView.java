@@ -2,6 +2,7 @@ package dev.warmpath.kvindex.runs.query;
 
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
@@ -117,6 +118,20 @@ public final class ReadView {
       throw new IllegalArgumentException("slot=" + slot + " has no engine");
     }
     return engine;
+  }
+
+  /** See {@link KvIndex#blocksOnGpu}. */
+  public long blocksOnGpu(int slot) {
+    RunEngine engine = slot >= 0 && slot < engines.length ? engines[slot] : null;
+    if (engine == null) {
+      return KvIndex.UNKNOWN;
+    }
+    for (Shelf shelf : shelves[slot]) {
+      if (!isGpu(shelf)) {
+        return KvIndex.UNKNOWN;
+      }
+    }
+    return engine.allHeld();
   }
 
   public int shelfBound() {

@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -39,6 +40,7 @@ final class Contender {
     private int hostTokens;
     private int handedTokens;
     private int mostTokens;
+    private long heldBlocks = KvIndex.UNKNOWN;
     private Store.@Nullable Read stored;
 
     void clear() {
@@ -48,6 +50,7 @@ final class Contender {
       hostTokens = 0;
       handedTokens = 0;
       mostTokens = 0;
+      heldBlocks = KvIndex.UNKNOWN;
       stored = null;
     }
 
@@ -226,7 +229,8 @@ final class Contender {
     if (slowTokens() > 0) {
       engine().findsEvicted();
     }
-    candidates.capacity(capacityTokens()).keepingEvicted(state.keepsEvicted());
+    candidates.capacity(capacityTokens()).holding(heldTokens());
+    candidates.keepingEvicted(state.keepsEvicted());
     candidates.weighing(engine().replica().weight());
     OtherLoad others = engine().replica().otherLoad(engine().dpRank());
     if (others.requests() > 0) {
@@ -366,11 +370,14 @@ final class Contender {
   /**
    * What the index shows of the prompt.
    *
+   * @param heldBlocks all that the index shows on the engine's GPU, or {@link KvIndex#UNKNOWN}
    * @param slowTiers whether what slower memory than the GPU's holds counts
    * @param mostTokens what it shows on the engine that holds most
    */
-  void matched(PrefixMatches matches, boolean slowTiers, int mostTokens, long nowNanos) {
+  void matched(
+      PrefixMatches matches, long heldBlocks, boolean slowTiers, int mostTokens, long nowNanos) {
     match.read(matches, view, slowTiers);
+    match.heldBlocks = heldBlocks;
     match.mostTokens = mostTokens;
     if (store != null && slowTiers) {
       readStore(store, matches, nowNanos);
@@ -405,6 +412,14 @@ final class Contender {
     Replica replica = engine().replica();
     ChainSpace space = view.space();
     return space == null ? 0 : replica.gpuBlocks() / replica.ranks() * space.blockSizeTokens();
+  }
+
+  /** How many tokens its GPU holds, if nothing that it holds can have been missed. */
+  private long heldTokens() {
+    ChainSpace space = view.space();
+    return space == null || view.trust() != Trust.EXACT || match.heldBlocks == KvIndex.UNKNOWN
+        ? Candidates.UNKNOWN
+        : match.heldBlocks * space.blockSizeTokens();
   }
 
   /**

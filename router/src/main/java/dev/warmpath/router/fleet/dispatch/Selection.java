@@ -276,7 +276,8 @@ final class Selection {
       for (int j = i; j < contenders; j++) {
         Contender contender = pool.get(j);
         if (contender.chain() == chain && contender.isIndexed()) {
-          contender.matched(matches, prompt.readsSlowTiers(), most, nowNanos);
+          long held = index.blocksOnGpu(contender.view().slot());
+          contender.matched(matches, held, prompt.readsSlowTiers(), most, nowNanos);
         }
       }
     }

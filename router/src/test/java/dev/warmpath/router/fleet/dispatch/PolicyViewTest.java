@@ -123,10 +123,23 @@ class PolicyViewTest {
     assertThat(world.report("r0").state().expectedBlocks().expected()).isZero();
   }
 
+  @Test
+  void itSeesHowMuchTheIndexShowsOnAnEngineThatIsBelieved() {
+    world.store("r0", 10, prompt(160, 0, 1, 0));
+    world.store("r0", 4, prompt(64, 0, 2, 0));
+    world.assign(prompt(160));
+    assertThat(recorder.held).containsExactly(16L * 14, 0L, 0L);
+    world.trust("r0", Trust.SUSPECT);
+    world.store("r1", 2, prompt(32), StorageTier.CPU);
+    world.assign(prompt(160));
+    assertThat(recorder.held).containsExactly(Candidates.UNKNOWN, Candidates.UNKNOWN, 0L);
+  }
+
   /** Writes down what it is shown at the last choice. */
   private static final class Recorder implements Policy {
     private final List<String> shown = new ArrayList<>();
     private final List<Long> capacities = new ArrayList<>();
+    private final List<Long> held = new ArrayList<>();
     private final List<Double> weights = new ArrayList<>();
     private final List<String> queues = new ArrayList<>();
     private final List<Integer> numbers = new ArrayList<>();
@@ -143,7 +156,7 @@ class PolicyViewTest {
 
     @Override
     public int choose(RoutingRequest request, Candidates candidates) {
-      List.of(shown, capacities, weights, queues, numbers).forEach(List::clear);
+      List.of(shown, capacities, held, weights, queues, numbers).forEach(List::clear);
       for (int row = 0; row < candidates.count(); row++) {
         shown.add(
             candidates.name(row)
@@ -151,6 +164,7 @@ class PolicyViewTest {
                 + (" host " + candidates.hostTokens(row))
                 + (" disk " + candidates.diskTokens(row)));
         capacities.add(candidates.capacityTokens(row));
+        held.add(candidates.heldTokens(row));
         weights.add(candidates.weight(row));
         queues.add(candidates.waiting(row) + "+" + candidates.running(row));
         numbers.add(candidates.number(row));

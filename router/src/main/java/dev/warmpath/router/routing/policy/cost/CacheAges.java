@@ -4,13 +4,17 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.PromptBlocks;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.policy.affinity.RecentMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How long ago the content of each engine's KV cache was used last, and how likely content of an
  * age is used again: what it costs to evict some.
  *
  * <p>It knows what was routed here, takes each cache for LRU, and counts prompts without answers.
- * It remembers 4,096 engines, 2 KB each, and 262,144 places in prompts, 16 bytes each.
+ * What the index shows to be gone ({@link Candidates#heldTokens}) it forgets; what an engine holds
+ * beyond that, as answers and what other routers have sent, it takes for older and worth nothing.
+ *
+ * <p>It remembers 4,096 engines, 2 KB each, and 262,144 places in prompts, 16 bytes each.
  *
  * <p>Thread-safe.
  */
@@ -20,7 +24,8 @@ final class CacheAges {
    *  mark      a prompt's block key at one of four depths in each octave
    *  table     mark ─▶ when and where a prompt with it was routed last
    *  Content   an engine's tokens by their last use, oldest first: what is used again moves to the
-   *            end, what is beyond the engine's capacity falls off at the beginning
+   *            end, what is beyond the engine's capacity falls off at the beginning, as does what is
+   *            far more than the index shows: the engine has lost it in a restart
    *  reused    by age, how many tokens were used again at that age
    *  returned  by age, how many requests used at least half of their prompts again
    *
@@ -39,6 +44,10 @@ final class CacheAges {
   private static final double GROWTH = 1 + 1.0 / 4_096;
 
   private static final double MOST_WEIGHT = 1e100;
+
+  /** So many times what the index holds is no difference in counting any more. */
+  private static final int FAR_MORE = 2;
+
   private static final int ENGINES = 1 << 12;
   private static final int WAYS = 4;
   private static final int FIRST_PLACES = 1 << 10;
@@ -83,8 +92,13 @@ final class CacheAges {
         tokens[end++] = count;
       }
       total += count;
-      for (; total > capacity && end - first > 1; skipEmpty()) {
-        takeFrom(first, total - capacity);
+      keepNewest(capacity);
+    }
+
+    /** Takes out the oldest of what is more, but for the last slice. */
+    void keepNewest(long most) {
+      for (; total > most && end - first > 1; skipEmpty()) {
+        takeFrom(first, total - most);
       }
     }
 
@@ -178,7 +192,7 @@ final class CacheAges {
    * holds now is evicted by those that wait there before it.
    */
   synchronized int missedTokens(RoutingRequest request, Candidates candidates, int row) {
-    Content content = contents.get(candidates.number(row));
+    Content content = content(candidates, row);
     PromptBlocks blocks = request.blocks();
     int size = blocks.blockSizeTokens();
     int credit = candidates.creditTokens(request, row);
@@ -201,7 +215,7 @@ final class CacheAges {
   }
 
   private int oldestAge(RoutingRequest request, Candidates candidates, int row, int now) {
-    Content content = contents.get(candidates.number(row));
+    Content content = content(candidates, row);
     if (isUnpriced(candidates, row)) {
       return 0;
     }
@@ -211,6 +225,19 @@ final class CacheAges {
       return FOREVER;
     }
     return now - content.lastUses[content.first];
+  }
+
+  /** What is known of an engine's content, without what the index shows to be gone. */
+  private @Nullable Content content(Candidates candidates, int row) {
+    Content content = contents.get(candidates.number(row));
+    long held = candidates.heldTokens(row);
+    if (content != null && held != Candidates.UNKNOWN) {
+      long most = held + candidates.contextTokens(row); // the index hears of these later
+      if (content.total > FAR_MORE * most) {
+        content.keepNewest(most);
+      }
+    }
+    return content;
   }
 
   /** Where room is not known, and where slower memory keeps what the GPU evicts. */
@@ -225,7 +252,7 @@ final class CacheAges {
 
   private double lostTokens(
       int missedTokens, Candidates candidates, int row, int now, int untilAge) {
-    Content content = contents.get(candidates.number(row));
+    Content content = content(candidates, row);
     if (content == null || isUnpriced(candidates, row)) {
       return 0;
     }
@@ -301,7 +328,7 @@ final class CacheAges {
     int engine = candidates.number(winner);
     int size = blocks.blockSizeTokens();
     int credit = candidates.creditTokens(request, winner);
-    Content known = contents.get(engine);
+    Content known = content(candidates, winner);
     Content content = known == null ? new Content() : known;
     grow();
     weigh();
@@ -309,6 +336,8 @@ final class CacheAges {
     int seenTokens = 0;
     int lastUse = 0;
     boolean isHere = false;
+    long elsewhereTokens = 0; // held, though nothing here says when they were used
+    long unknownTokens = Math.max(0, candidates.heldTokens(winner) - content.total);
     int usedTokens = request.knownTokens();
     for (int depth = 1; depth <= blocks.count(); depth += step(depth)) {
       long key = blocks.key(depth - 1);
@@ -320,7 +349,11 @@ final class CacheAges {
         usedTokens -= reused(tokens, came - lastUse);
         int held = Math.min(tokens, Math.max(0, credit - seenTokens));
         boolean isKept = isHere && content.reaches(lastUse); // or lost by a restart
-        content.take(isKept ? tokens : held, isHere ? lastUse : 0);
+        if (isHere) {
+          content.take(isKept ? tokens : held, lastUse);
+        } else {
+          elsewhereTokens += held;
+        }
         seenTokens += tokens;
       }
       taken += lastUses[place] == 0 ? 1 : 0;
@@ -328,7 +361,13 @@ final class CacheAges {
       lastUses[place] = now;
       engines[place] = engine;
     }
-    content.take(Math.max(0, credit - seenTokens), isHere ? lastUse : 0);
+    int behind = Math.max(0, credit - seenTokens);
+    if (isHere) {
+      content.take(behind, lastUse);
+    } else {
+      elsewhereTokens += behind;
+    }
+    content.take(Math.max(0, elsewhereTokens - unknownTokens), 0);
     if (seenTokens > 0) { // what is held behind the last known mark is as old
       int heldTokens = mostCredit(request, candidates) - seenTokens;
       usedTokens -= reused(Math.max(0, heldTokens), came - lastUse);

@@ -235,6 +235,55 @@ class CacheAgesTest {
     assertThat(lostAlone(request(9, seconds), kept)).isZero();
   }
 
+  /** Other engines still evict what is used again; the one that was restarted has room. */
+  @Test
+  void anEngineThatTheIndexShowsToBeEmptyHasRoom() {
+    turns(50, 0);
+    seconds += 10;
+    holders.clear();
+    assertThat(lost(9)[0]).isPositive();
+    assertThat(ages.lostTokens(request(9, seconds), held(0, 0))[0]).isZero();
+    use(9, 0);
+    seconds += 10;
+    use(10, 0);
+    assertThat(lost(11)[0]).isZero(); // forgotten for good
+  }
+
+  @Test
+  void whatTheIndexIsYetToHearOfIsThere() {
+    turns(50, 0);
+    seconds += 10;
+    Candidates candidates = held(0, 0).load(new Load(4, 4, CAPACITY, 100, CAPACITY));
+    assertThat(lostAlone(request(9, seconds), candidates)).isPositive();
+  }
+
+  @Test
+  void aLittleLessThanWasRoutedIsAWayOfCounting() {
+    turns(50, 0);
+    seconds += 10;
+    double lost = lostAlone(request(9, seconds), held(0, CAPACITY));
+    assertThat(lostAlone(request(9, seconds), held(0, 7 * CAPACITY / 10))).isEqualTo(lost);
+  }
+
+  /** A prompt that another router has sent there is none of the content that is known here. */
+  @Test
+  void whatOthersSentIsNotTakenFromOwnContent() {
+    int capacity = 10 * CAPACITY;
+    for (int chat = 0; chat < 4; chat++) {
+      seconds += 10;
+      ages.use(request(chat, seconds), one(0, capacity).holding(5 * CAPACITY), 0);
+    }
+    seconds += 10;
+    Candidates held = one(16 * BLOCKS, capacity).holding(5 * CAPACITY);
+    ages.use(request(100, seconds), held, 0);
+    assertThat(ages.missedTokens(request(0, seconds), held, 0)).isZero();
+  }
+
+  /** One engine, which holds so much of the prompt and so much in all. */
+  private Candidates held(int credit, long tokens) {
+    return one(credit, CAPACITY).holding(tokens);
+  }
+
   private RoutingRequest at(RoutingRequest prompt) {
     return new RoutingRequest(prompt.promptTokens(), prompt.blocks(), null, 1, 0, nanos(seconds));
   }
