@@ -55,11 +55,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if not .pool -}}{{ fail "discovery.kind inference-pool needs discovery.pool" }}{{- end -}}
 {{- $found = list (dict "kind" "inference-pool" "pool" .pool "replica" .replica) -}}
 {{- else if eq .kind "dns" -}}
+{{- if .deletionCost -}}{{ fail "discovery.deletionCost needs kind kubernetes or inference-pool" }}{{- end -}}
 {{- $found = list (dict "kind" "dns" "host" .service "port" (int .port) "replica" .replica) -}}
 {{- else if ne .kind "none" -}}
 {{- fail (printf "discovery.kind must be kubernetes, inference-pool, dns or none: %s" .kind) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $found .Values.discovery.deletionCost -}}{{- $_ := set (first $found) "deletion-cost" true -}}{{- end -}}
 {{- $host := ternary "127.0.0.1" "0.0.0.0" (eq .Values.mode "sidecar") -}}
 {{- $made := dict "listen" (dict "host" $host "port" 8080 "metrics" true) -}}
 {{- if $found -}}{{- $_ := set $made "discovery" $found -}}{{- end -}}

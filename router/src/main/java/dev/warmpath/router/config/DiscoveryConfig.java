@@ -25,6 +25,7 @@ public record DiscoveryConfig(
     @Key @Nullable String pool,
     @Key(standard = "0", max = 65_535) int port,
     @Key(standard = "0", max = 86_400_000) int intervalMs,
+    @Key(standard = "false") boolean deletionCost,
     @Key ReplicaTemplate replica) {
 
   /** Where a source looks. */
@@ -58,6 +59,9 @@ public record DiscoveryConfig(
     only(kind, Kind.KUBERNETES, "selector", selector);
     only(kind, Kind.KUBERNETES, "port-name", portName);
     only(kind, Kind.INFERENCE_POOL, "pool", pool);
+    check(
+        kind == Kind.KUBERNETES || kind == Kind.INFERENCE_POOL || !deletionCost,
+        "'deletion-cost' needs kind kubernetes or inference-pool");
     switch (kind) {
       case FILE -> check(file != null, "kind file needs 'file'");
       case DNS -> {

@@ -1,6 +1,7 @@
 package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
+import dev.warmpath.router.config.ReplicaTemplate;
 import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.fleet.dispatch.InferenceRules.Rewrite;
 import dev.warmpath.router.fleet.dispatch.InferenceRules.Rules;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -89,6 +91,7 @@ final class InferencePoolLook implements Look {
   private final DiscoveryConfig config;
   private final InferenceRules rules;
   private final KubernetesConnection connection;
+  private final @Nullable DeletionCosts costs;
 
   /** Kinds of rules that are not there, as the log has told. */
   private Set<String> absent = Set.of();
@@ -110,6 +113,7 @@ final class InferencePoolLook implements Look {
     this.config = config;
     this.rules = rules;
     this.connection = connection;
+    this.costs = config.deletionCost() ? new DeletionCosts(connection, System::nanoTime) : null;
     rules.set(config.name(), Rules.NONE);
   }
 
@@ -151,12 +155,22 @@ final class InferencePoolLook implements Look {
         found.refuse("InferencePool " + namespace + "/" + config.pool() + ": there is none");
         return found;
       }
+      Map<String, String> podByAddress = new HashMap<>();
       connection
           .list(PODS, connection.client().pods().inNamespace(namespace).withLabels(pool.labels()))
           .stream()
           .filter(InferencePoolLook::takesRequests)
           .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
-          .forEach(pod -> add(found, pool, pod));
+          .forEach(pod -> {
+            add(found, pool, pod);
+            String host = pod.getStatus().getPodIP();
+            String name = pod.getMetadata().getName();
+            pool.ports()
+                .forEach(port -> podByAddress.put(ReplicaTemplate.address(host, port), name));
+          });
+      if (costs != null) {
+        costs.found(namespace, found, podByAddress);
+      }
       return found;
     } catch (KubernetesClientException e) {
       throw new IOException(KubernetesLook.why(e), e);
@@ -483,6 +497,13 @@ final class InferencePoolLook implements Look {
 
   private static String name(HasMetadata object) {
     return object.getMetadata().getNamespace() + "/" + object.getMetadata().getName();
+  }
+
+  @Override
+  public void worth(Map<String, Double> seconds) {
+    if (costs != null) {
+      costs.write(seconds);
+    }
   }
 
   @Override

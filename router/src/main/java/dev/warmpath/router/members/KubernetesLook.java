@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds a replica behind each endpoint of a Service that is ready.
@@ -28,6 +29,7 @@ final class KubernetesLook implements Look {
 
   private final DiscoveryConfig config;
   private final KubernetesConnection connection;
+  private final @Nullable DeletionCosts costs;
   private Map<String, Map<String, String>> annotations = Map.of();
 
   /**
@@ -40,6 +42,7 @@ final class KubernetesLook implements Look {
   KubernetesLook(DiscoveryConfig config, KubernetesConnection connection) {
     this.config = config;
     this.connection = connection;
+    this.costs = config.deletionCost() ? new DeletionCosts(connection, System::nanoTime) : null;
   }
 
   @Override
@@ -75,12 +78,14 @@ final class KubernetesLook implements Look {
   private void addReplicas(
       Found found, ReadyEndpoints endpoints, KubernetesClient client, String namespace) {
     Map<String, Map<String, String>> seen = new HashMap<>();
+    Map<String, String> pods = new HashMap<>();
     for (Ready ready : endpoints.ready()) {
       ObjectReference pod = ready.pod();
       if (pod == null) {
         found.add(config.replica(), null, ready.host(), ready.port(), Map.of());
         continue;
       }
+      pods.put(ReplicaTemplate.address(ready.host(), ready.port()), pod.getName());
       Map<String, String> known = annotations.get(uid(pod));
       Map<String, String> own = known == null ? read(client, namespace, pod) : known;
       if (found.add(config.replica(), pod.getName(), ready.host(), ready.port(), own)) {
@@ -88,6 +93,16 @@ final class KubernetesLook implements Look {
       }
     }
     annotations = seen;
+    if (costs != null) {
+      costs.found(namespace, found, pods);
+    }
+  }
+
+  @Override
+  public void worth(Map<String, Double> seconds) {
+    if (costs != null) {
+      costs.write(seconds);
+    }
   }
 
   /** A pod that is gone has none; its endpoint goes too. */

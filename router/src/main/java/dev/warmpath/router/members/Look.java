@@ -4,6 +4,7 @@ import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 
 /**
  * One way to find replicas: a file, DNS, an orchestrator. {@link ReplicaSource} decides when to
@@ -36,6 +37,14 @@ public interface Look extends AutoCloseable {
 
   /** Takes what is to be run, by any thread, when there may be something new. */
   default void onChange(Runnable wake) {}
+
+  /**
+   * The replicas are worth so much now; called by one thread, which may be another than the one
+   * that looks.
+   *
+   * @param seconds by replica
+   */
+  default void worth(Map<String, Double> seconds) {}
 
   /** Lets go of what looking needs; a look that runs may fail. */
   @Override

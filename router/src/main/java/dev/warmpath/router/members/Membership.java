@@ -237,6 +237,15 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     return sources;
   }
 
+  /**
+   * Tells the sources what replicas are worth; waits for them.
+   *
+   * @param seconds by replica
+   */
+  public void worth(Map<String, Double> seconds) {
+    sources.forEach(source -> source.worth(seconds));
+  }
+
   /** How a replica was described; empty if it has left. */
   public Optional<ReplicaConfig> config(Replica replica) {
     return Optional.ofNullable(member(replica)).map(Member::config);

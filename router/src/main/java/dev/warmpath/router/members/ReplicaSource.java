@@ -8,6 +8,7 @@ import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -124,6 +125,11 @@ public final class ReplicaSource implements AutoCloseable {
     to.add(Metric.DISCOVERY_FAILURES_TOTAL, now.failures(), name);
     to.add(Metric.DISCOVERY_REPLICAS, now.replicas(), name);
     to.add(Metric.DISCOVERY_REFUSED, now.refused(), name);
+  }
+
+  /** The replicas are worth so much now, in seconds; may wait for whom it is told. */
+  void worth(Map<String, Double> seconds) {
+    look.worth(seconds);
   }
 
   /**

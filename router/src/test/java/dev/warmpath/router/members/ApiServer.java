@@ -1,9 +1,11 @@
 package dev.warmpath.router.members;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.ServerWebSocket;
@@ -62,6 +64,7 @@ final class ApiServer implements AutoCloseable {
   private int watchesGone;
   private String forbidden = "";
   private String unserved = "";
+  private final List<String> patches = new ArrayList<>();
   private int lists;
 
   ApiServer() {
@@ -147,6 +150,8 @@ final class ApiServer implements AutoCloseable {
       fail(request, 403, "no " + path.substring(path.indexOf(NAMESPACE) + NAMESPACE.length()));
     } else if ("true".equals(request.getParam("watch"))) {
       request.toWebSocket().onSuccess(socket -> watch(socket, request, query));
+    } else if (request.method() == HttpMethod.PATCH) {
+      request.bodyHandler(body -> patch(request, path, body.toString()));
     } else if (objects.containsKey(path)) {
       request.response().end(Serialization.asJson(objects.get(path)));
     } else if (!isCollection(path)
@@ -156,6 +161,31 @@ final class ApiServer implements AutoCloseable {
       lists++;
       request.response().end(list(query));
     }
+  }
+
+  /** Merges annotations, and nothing else. */
+  private synchronized void patch(HttpServerRequest request, String path, String body) {
+    HasMetadata object = objects.get(path);
+    if (object == null) {
+      fail(request, 404, "no " + path);
+      return;
+    }
+    patches.add(path.substring(path.lastIndexOf('/') + 1));
+    GenericKubernetesResource patch =
+        Serialization.unmarshal(body, GenericKubernetesResource.class);
+    Map<String, String> merged = new TreeMap<>();
+    if (object.getMetadata().getAnnotations() != null) {
+      merged.putAll(object.getMetadata().getAnnotations());
+    }
+    merged.putAll(patch.getMetadata().getAnnotations());
+    object.getMetadata().setAnnotations(merged);
+    put(object);
+    request.response().end(Serialization.asJson(object));
+  }
+
+  /** The names of patched objects, one for each patch. */
+  synchronized List<String> patches() {
+    return List.copyOf(patches);
   }
 
   private static boolean isCollection(String path) {

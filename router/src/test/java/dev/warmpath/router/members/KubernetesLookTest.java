@@ -125,6 +125,28 @@ class KubernetesLookTest extends InferencePoolScenarios {
   }
 
   @Test
+  @DisplayName("what replicas are worth becomes their pods' deletion costs, if that is wanted")
+  void deletionCostsAreKept() {
+    pod("pod-a", Map.of());
+    pod("pod-b", Map.of());
+    setEndpoints(
+        "s1",
+        endpoint("pod-a", "10.1.0.1", true, false),
+        endpoint("pod-b", "10.1.0.2", true, false));
+    start();
+    untilNames("pod-a", "pod-b");
+    source().worth(Map.of("pod-a", 1.5, "pod-b", 2.0));
+    assertThat(server.patches()).isEmpty();
+    closeSource();
+    start("service: vllm, deletion-cost: true");
+    untilNames("pod-a", "pod-b");
+    Rig.until(() -> {
+      source().worth(Map.of("pod-a", 1.5, "pod-b", 2.0));
+      return server.patches().equals(List.of("pod-a", "pod-b"));
+    });
+  }
+
+  @Test
   @DisplayName("a pool of the older API group is found where the newer one is not served")
   void theOlderGroupIsReadWhereTheNewerIsNotServed() {
     server.withoutGroup("inference.networking.k8s.io");
