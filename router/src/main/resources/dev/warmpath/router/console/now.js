@@ -21,6 +21,7 @@ const OTHERS = ['violet', 'teal', 'sky', 'rose', 'grey', 'amber'];
 
 /** One series for each label that occurs, the largest first; the rest together. */
 function labelled(name) {
+  const part = (point, label) => (point.values[name] ? point.values[name][label] ?? 0 : null); // what did not happen is left out
   return (points) => {
     const sums = new Map();
     for (const point of points) {
@@ -30,7 +31,7 @@ function labelled(name) {
     }
     const labels = [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]).map(([label]) => label);
     const shown = labels.slice(0, MOST_SERIES).map((label, i) => ({
-      key: label, label: words(label), colour: COLOURS[label] ?? OTHERS[i % OTHERS.length], value: (point) => point.values[name]?.[label] ?? null}));
+      key: label, label: words(label), colour: COLOURS[label] ?? OTHERS[i % OTHERS.length], value: (point) => part(point, label)}));
     const rest = labels.slice(MOST_SERIES);
     const sum = (point) => rest.reduce((total, label) => total + (point.values[name]?.[label] ?? 0), 0);
     return rest.length === 0 ? shown : [...shown, {key: '·rest', label: 'others', colour: 'grey', value: sum}];

@@ -119,6 +119,7 @@ public final class History {
     }
     rates(all.putObject("refusals"), shown, Step::refusals);
     rates(all.putObject("picks"), shown, Step::picks);
+    rates(all.putObject("uncached"), shown, Step::uncached);
     return root;
   }
 

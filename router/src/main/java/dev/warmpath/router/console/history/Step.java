@@ -82,6 +82,13 @@ final class Step {
     return picks;
   }
 
+  /**
+   * Prompt tokens computed by why they were not cached, per second; causes without are left out.
+   */
+  Map<String, Double> uncached() {
+    return uncached;
+  }
+
   ObjectNode json() {
     ObjectNode root = JsonNodeFactory.instance.objectNode();
     for (Series series : Series.values()) {

@@ -20,6 +20,7 @@ import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.proxy.Ending;
 import dev.warmpath.router.proxy.ProxyMetrics;
@@ -74,6 +75,8 @@ class HistoryTest {
     Replica replica = add("a");
     serve(replica, new Usage(1_000, 600, 10), 30);
     serve(replica, new Usage(1_000, 200, 10), 30);
+    Metric.UNCACHED_TOKENS_TOTAL.counter(measured.registry(), "m", "evicted").increment(50);
+    Metric.UNCACHED_TOKENS_TOTAL.counter(measured.registry(), "n", "evicted").increment(10);
     metrics.countRejection("overloaded");
     metrics.countEnd(ROUTE, 429, Ending.COMPLETE, 1);
     pass(10);
@@ -87,6 +90,7 @@ class HistoryTest {
     assertThat(only(series, "prefillMillisSaved")).isCloseTo(5.632, within(0.001));
     assertThat(only(series, "inFlight")).isZero();
     assertThat(series.path("refusals").path("overloaded").get(0).asDouble()).isEqualTo(0.1);
+    assertThat(series.path("uncached").path("evicted").get(0).asDouble()).isEqualTo(6);
     assertThat(series.path("picks").elements().next().get(0).asDouble()).isEqualTo(0.2);
   }
 
