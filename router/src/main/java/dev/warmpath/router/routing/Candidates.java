@@ -42,6 +42,7 @@ public final class Candidates {
   private boolean[] keepsEvicted = new boolean[ROWS];
   private double[] weights = new double[ROWS];
   private PrefillCost[] costs = new PrefillCost[ROWS];
+  private DecodeCost[] decodeCosts = new DecodeCost[ROWS];
   private long[] lastTurns = new long[ROWS];
   private double[] scores = new double[ROWS];
   private final int[] byWaiting = new int[MOST_WAITING + 1];
@@ -74,6 +75,7 @@ public final class Candidates {
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
     price(count - 1, 0, 0);
+    decodeCosts[count - 1] = DecodeCost.DEFAULT;
     return cached(0, 0, 0)
         .load(0, 0, 0, 0, 0)
         .capacity(0)
@@ -138,6 +140,12 @@ public final class Candidates {
     prefillBacklogMillis[row] = backlogMillis;
     contextTokens[row] = context;
     mostContextTokens = Math.max(mostContextTokens, context);
+    return this;
+  }
+
+  /** How long the steps of the engine added last take while it decodes. */
+  public Candidates decoding(DecodeCost cost) {
+    decodeCosts[count - 1] = cost;
     return this;
   }
 
@@ -216,6 +224,7 @@ public final class Candidates {
         from.contextTokens[row]);
     price(count - 1, from.answerMillis[row], from.prefillsOfOthers[row]);
     capacity(from.capacityTokens[row]).weighing(from.weights[row]);
+    decodeCosts[count - 1] = from.decodeCosts[row];
     holding(from.heldTokens[row]).keepingEvicted(from.keepsEvicted[row]);
   }
 
@@ -258,6 +267,7 @@ public final class Candidates {
     keepsEvicted[to] = keepsEvicted[from];
     weights[to] = weights[from];
     costs[to] = costs[from];
+    decodeCosts[to] = decodeCosts[from];
     lastTurns[to] = lastTurns[from];
   }
 
@@ -294,6 +304,7 @@ public final class Candidates {
     keepsEvicted = Arrays.copyOf(keepsEvicted, rows);
     weights = Arrays.copyOf(weights, rows);
     costs = Arrays.copyOf(costs, rows);
+    decodeCosts = Arrays.copyOf(decodeCosts, rows);
     lastTurns = Arrays.copyOf(lastTurns, rows);
     scores = new double[rows];
   }
@@ -404,6 +415,11 @@ public final class Candidates {
 
   public PrefillCost cost(int row) {
     return costs[row];
+  }
+
+  /** How long its steps take while it decodes. */
+  public DecodeCost decodeCost(int row) {
+    return decodeCosts[row];
   }
 
   public long lastTurn(int row) {

@@ -309,7 +309,7 @@ class ConfigTreeTest {
     RouterConfig config =
         file.set("listen.port", 0, "--port")
             .setText("policy.options.miss-weight", "0.5", "--set")
-            .setText("policy.options.step-millis", "9", "--set")
+            .setText("policy.options.decode-weight", "9", "--set")
             .setText("fleet.allowed-hosts", "[h, '*.i']", "--set")
             .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
             .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
@@ -317,7 +317,7 @@ class ConfigTreeTest {
     assertThat(config.listen().host()).isEqualTo("h");
     assertThat(config.listen().port()).isZero();
     assertThat(config.policy().options())
-        .containsOnly(entry("miss-weight", 0.5), entry("step-millis", 9.0));
+        .containsOnly(entry("miss-weight", 0.5), entry("decode-weight", 9.0));
     assertThat(config.fleet().allowedHosts()).containsExactly("h", "*.i");
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
   }

@@ -12,7 +12,6 @@ import dev.warmpath.simulator.cli.simulate.PlanCommand;
 import dev.warmpath.simulator.cli.simulate.StudyFlags;
 import dev.warmpath.simulator.cli.simulate.TraceFlags;
 import dev.warmpath.simulator.study.Cell;
-import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.Study;
 import dev.warmpath.simulator.study.report.CellsCsv;
 import dev.warmpath.simulator.study.report.CellsJson;
@@ -121,7 +120,7 @@ public final class SimulateCommand implements WarmpathCommand {
             runs.copies(),
             runs.seeds(),
             runs.warmUp(),
-            studyFlags.cost() + ": " + CostModels.text(runs.cost())),
+            studyFlags.cost()),
         figures,
         new StudyReport.Speed(
             requests,

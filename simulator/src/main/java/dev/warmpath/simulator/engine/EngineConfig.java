@@ -46,6 +46,11 @@ public record EngineConfig(
     return new EngineConfig(other, stepTokens, runningSequences, maxModelTokens, cost, loadPath);
   }
 
+  /** The same with another speed. */
+  public EngineConfig with(CostModel other) {
+    return new EngineConfig(cache, stepTokens, runningSequences, maxModelTokens, other, loadPath);
+  }
+
   /** The same with another way from host memory. */
   public EngineConfig with(Link other) {
     return new EngineConfig(cache, stepTokens, runningSequences, maxModelTokens, cost, other);

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.Policy;
+import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.Link;
 import java.util.List;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A fleet to run.
  *
  * @param engines how many, each of them a replica
- * @param engine what each is like
+ * @param engine what each is like, but for its speed
+ * @param costs the speeds of the engines, in turn
  * @param index what each router knows of them
  * @param policy makes a router's policy, which may remember
  * @param queueMillis a request that has waited so long at a router is refused
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public record FleetPlan(
     int engines,
     EngineConfig engine,
+    List<CostModel> costs,
     IndexMode index,
     Supplier<Policy> policy,
     long queueMillis,
@@ -60,6 +63,9 @@ public record FleetPlan(
   public record Shared(int blocks, boolean publishes) {}
 
   public FleetPlan {
+    if (costs.isEmpty()) {
+      throw new IllegalArgumentException("costs=" + costs);
+    }
     if (engines < 1 || pairs.prefills() >= engines) {
       throw new IllegalArgumentException("engines=" + engines + " prefills=" + pairs.prefills());
     }
@@ -67,6 +73,33 @@ public record FleetPlan(
       throw new IllegalArgumentException("pull=" + beyond.pull + " pairs=" + pairs);
     }
     incidents = List.copyOf(incidents);
+    costs = List.copyOf(costs);
+  }
+
+  /** Engines that are all as fast. */
+  public FleetPlan(
+      int engines,
+      EngineConfig engine,
+      IndexMode index,
+      Supplier<Policy> policy,
+      long queueMillis,
+      long seed,
+      List<Incident> incidents,
+      Routers routers,
+      Pairs pairs,
+      Beyond beyond) {
+    this(
+        engines,
+        engine,
+        List.of(engine.cost()),
+        index,
+        policy,
+        queueMillis,
+        seed,
+        incidents,
+        routers,
+        pairs,
+        beyond);
   }
 
   /** A fleet behind one router, to which nothing happens. */
@@ -88,7 +121,7 @@ public record FleetPlan(
   /** The same fleet whose engines have this beyond their GPUs. */
   public FleetPlan with(Beyond other) {
     return new FleetPlan(
-        engines, engine, index, policy, queueMillis, seed, incidents, routers, pairs, other);
+        engines, engine, costs, index, policy, queueMillis, seed, incidents, routers, pairs, other);
   }
 
   /** What an engine's replica says of itself. */

@@ -85,7 +85,8 @@ public final class VirtualFleet {
         shared == null ? null : new BlockStore(shared.blocks(), BlockStore.Listener.NONE);
     EngineConfig config = plan.engine().with(plan.engine().cache().with(store));
     for (int i = 0; i < plan.engines(); i++) {
-      VirtualEngine engine = new VirtualEngine(i, config, this::announceStep);
+      EngineConfig own = config.with(plan.costs().get(i % plan.costs().size()));
+      VirtualEngine engine = new VirtualEngine(i, own, this::announceStep);
       engine.view = view(engine, Trust.EXACT);
       engines.add(engine);
     }
@@ -458,6 +459,7 @@ public final class VirtualFleet {
         report(request);
         request.assignment.served(null, request.cachedTokens(), request.answerTokens());
       }
+      request.assignment.served(null, -1, request.answerTokens());
       request.assignment.finished(Outcome.COMPLETED);
       over(request.question.number, false);
     }

@@ -114,6 +114,7 @@ public final class Study {
    * @param threads runs at a time
    * @param warmUp share of the time, from its beginning, in which requests are not counted
    * @param spreadMillis of the trace's time, by a part of which each arrival is later
+   * @param costs the speeds of the engines, in turn
    * @param loadPath of each engine, from host memory
    * @param loadBack whether what only that holds is loaded
    * @param pull how engines get what that of others holds; null if they do not
@@ -126,7 +127,7 @@ public final class Study {
       int seeds,
       int threads,
       double warmUp,
-      CostModel cost,
+      List<CostModel> costs,
       double spreadMillis,
       Link loadPath,
       LoadBack loadBack,
@@ -143,7 +144,7 @@ public final class Study {
           seeds,
           threads,
           warmUp,
-          cost,
+          List.of(cost),
           spreadMillis,
           Link.PCIE,
           LoadBack.CHEAPEST,
@@ -361,6 +362,7 @@ public final class Study {
         new FleetPlan(
             cell.replicas(),
             engine,
+            runs.costs,
             cell.index(),
             () -> PolicySpec.make(cell.policy()),
             runs.queueMillis,
@@ -388,7 +390,12 @@ public final class Study {
         KvCacheConfig.fullAttention(blockSize, blocks)
             .withHost((int) (cell.hostKvTokens() / blockSize));
     return new EngineConfig(
-        cache, STEP_TOKENS, RUNNING_SEQUENCES, cache.maxSequenceTokens(), runs.cost, runs.loadPath);
+        cache,
+        STEP_TOKENS,
+        RUNNING_SEQUENCES,
+        cache.maxSequenceTokens(),
+        runs.costs.get(0),
+        runs.loadPath);
   }
 
   /** Adds up the requests of runs that go on at the same time. */

@@ -2,11 +2,15 @@ package dev.warmpath.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.fleet.Incident.Kind;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -129,6 +133,34 @@ class TrapsTest {
     int[] requests = warm.requests();
     assertThat(requests[2]).isLessThan((int) (0.9 * 800 / 4)); // it has to be found out first
     assertThat(Arrays.stream(requests).sum()).isEqualTo(800);
+  }
+
+  /** They compute prompts as fast: only what streams there take shows it. */
+  @Test
+  void enginesThatOnlyDecodeSlowlyGetLess() {
+    TraceBuilder trace = new TraceBuilder("answers", BLOCK);
+    for (int i = 0; i < 2_000; i++) {
+      int own = 2 + random.nextInt(10);
+      trace.request(0.1 * i, Trace.NONE, Trace.NONE, BLOCK * own, 400).blocks(numbers(own), own);
+    }
+    StepCost slow = new StepCost(45, 0.07, 2e-6, 1e-4);
+    FleetPlan plan =
+        new FleetPlan(
+            4,
+            Runs.engine(BLOCK, LARGE),
+            List.of(StepCost.H100X4, slow),
+            IndexMode.NOW,
+            () -> Policies.named("warm", Map.of()),
+            FleetPlan.QUEUE_MILLIS,
+            1,
+            List.of(),
+            Routers.ONE,
+            Pairs.NONE,
+            FleetPlan.Beyond.HOST);
+    Workload workload = new Workload(trace.build(), 1, 1, 1);
+    Outcome warm = new Outcome(new VirtualFleet(plan, workload).run(arrivals -> {}), 4);
+    int[] requests = warm.requests();
+    assertThat(requests[1] + requests[3]).isLessThan((requests[0] + requests[2]) / 5);
   }
 
   @Test

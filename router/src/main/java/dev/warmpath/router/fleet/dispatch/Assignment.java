@@ -326,7 +326,7 @@ public final class Assignment implements DispatchResult {
       prefill.giveBack(Outcome.CANCELLED);
     }
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
-    if (ended && outcome == Outcome.COMPLETED && dispatcher.transfers()) {
+    if (ended && outcome == Outcome.COMPLETED) {
       engine.teach(dispatcher.answers(), reservation, answerTokens, dispatcher.nanos());
     }
     BlockChain chain = choice.blocks();

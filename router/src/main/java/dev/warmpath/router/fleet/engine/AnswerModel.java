@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.DecodeCost;
 import dev.warmpath.router.routing.RoutingRequest;
 
 /**
@@ -12,18 +13,14 @@ import dev.warmpath.router.routing.RoutingRequest;
 public final class AnswerModel {
 
   /*
-   * An answer of n tokens takes n steps. A step takes STEP_MILLIS, and CONTEXT_MILLIS for each token
-   * of the requests in flight; while the engine computes prompts, for the share u of its time, none
-   * goes on:
+   * An answer of n tokens takes n steps, each as long as DecodeModel has learned of its engine; while
+   * the engine computes prompts, for the share u of its time, none goes on:
    *
    *   n · step / (1 − u)
    *
-   * n is learned from the time of each stream from its first token to its end, as if steps took
-   * STEP_MILLIS. Where they are faster n comes out smaller, and the product is right all the same.
+   * n is learned from the time of each stream from its first token to its end.
    */
 
-  private static final double STEP_MILLIS = 15;
-  private static final double CONTEXT_MILLIS = 3.4e-5;
   private static final double FIRST_STEPS = 200;
   private static final double RATE = 0.02;
 
@@ -40,31 +37,27 @@ public final class AnswerModel {
    *
    * @param millis since its first token
    * @param prefillShare of the engine's time, that went into prompts
+   * @param cost of the engine's steps
    * @param contextTokens of its requests in flight
-   * @return how many steps it has taken, as if they took as long as here
    */
-  synchronized double observe(double millis, double prefillShare, long contextTokens) {
-    double step = STEP_MILLIS + CONTEXT_MILLIS * contextTokens;
-    double seen = millis * (1 - prefillShare) / step;
-    steps = moved(steps, seen);
-    return seen;
-  }
-
-  /** A little of the way to what was seen. */
-  static double moved(double known, double seen) {
-    return known + RATE * (Math.min(seen, MOST_TIMES * known) - known);
+  synchronized void observe(
+      double millis, double prefillShare, DecodeCost cost, long contextTokens) {
+    double seen = millis * (1 - prefillShare) / cost.millis(contextTokens);
+    steps += RATE * (Math.min(seen, MOST_TIMES * steps) - steps);
   }
 
   /**
    * An answer's part of the steps of an engine whose memory is full of such requests, in
-   * milliseconds, as if its steps took as long as here.
+   * milliseconds.
    *
+   * @param cost of the engine's steps
    * @param contextTokens of the request, on average over its answer
    * @param capacityTokens that the engine's memory holds; 0 if it is not known
    */
-  static double fullMillis(int answerTokens, int contextTokens, long capacityTokens) {
-    double share = STEP_MILLIS / streams(contextTokens, capacityTokens);
-    return answerTokens * (share + CONTEXT_MILLIS * contextTokens);
+  static double fullMillis(
+      DecodeCost cost, int answerTokens, int contextTokens, long capacityTokens) {
+    double share = cost.stepMillis() / streams(contextTokens, capacityTokens);
+    return answerTokens * (share + cost.contextMillis() * contextTokens);
   }
 
   /** How many requests a full engine runs at once. */
@@ -80,8 +73,8 @@ public final class AnswerModel {
    * @param prefillShare of the engine's time, that goes into prompts
    */
   public double millis(RoutingRequest request, Candidates rows, int row, double prefillShare) {
-    double own = STEP_MILLIS + CONTEXT_MILLIS * rows.contextTokens(row);
-    double ofOthers = CONTEXT_MILLIS * rows.running(row) * request.knownTokens();
-    return steps * (own + ofOthers) / (1 - prefillShare);
+    DecodeCost cost = rows.decodeCost(row);
+    double ofOthers = cost.contextMillis() * rows.running(row) * request.knownTokens();
+    return steps * (cost.millis(rows.contextTokens(row)) + ofOthers) / (1 - prefillShare);
   }
 }

@@ -75,6 +75,11 @@ public final class EngineLoad {
   private double recentMicros;
   private long recentNanos;
 
+  /* Running sums: what was computed, and the context over time. */
+  private long computedMicros;
+  private double contextTokenMillis;
+  private long summedNanos;
+
   private int requests;
   private long contextTokens;
   private final PrefillQueue queue = new PrefillQueue();
@@ -87,6 +92,7 @@ public final class EngineLoad {
     recentMicros = recentMicros(nowNanos) + share.prefillMicros;
     recentNanos = nowNanos;
     requests++;
+    sum(nowNanos);
     contextTokens += share.contextTokens;
     if (share.computed) {
       return;
@@ -103,6 +109,7 @@ public final class EngineLoad {
     if (!share.queued) {
       return;
     }
+    computedMicros += share.prefillMicros;
     if (share.known) {
       period.computed(share.prefillTokens, share.contextTokens, nowNanos);
     } else {
@@ -132,6 +139,7 @@ public final class EngineLoad {
       queue.leave(share, nowNanos);
     }
     requests--;
+    sum(nowNanos);
     contextTokens -= share.contextTokens;
   }
 
@@ -144,6 +152,22 @@ public final class EngineLoad {
   /** Requests that were sent and are not over. */
   public int requests() {
     return requests;
+  }
+
+  private void sum(long nowNanos) {
+    contextTokenMillis += contextTokens * ((nowNanos - summedNanos) / 1e6);
+    summedNanos = nowNanos;
+  }
+
+  /** The sum of the context in flight over the time until now; differences of it count. */
+  double contextTokenMillis(long nowNanos) {
+    sum(nowNanos);
+    return contextTokenMillis;
+  }
+
+  /** The time for all prompts that were seen to be computed. */
+  long computedMicros() {
+    return computedMicros;
   }
 
   private double recentMicros(long nowNanos) {

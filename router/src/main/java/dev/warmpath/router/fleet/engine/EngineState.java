@@ -72,10 +72,8 @@ public final class EngineState {
   private final EngineMeters meters;
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
+  private final DecodeModel decode = new DecodeModel();
   private final TransferModel transfers = new TransferModel();
-
-  /** How many times as long its steps take as AnswerModel has them. */
-  private double slowness = 1;
 
   private final LoadQueue loads = new LoadQueue();
   private final Obedience caps = new Obedience();
@@ -178,7 +176,7 @@ public final class EngineState {
     state.ejected = ejection.isEjected(nowNanos);
     state.keepsEvicted = keepsEvicted;
     state.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
-    candidates.add(name, number, prefill.cost(), lastTurn);
+    candidates.add(name, number, prefill.cost(), lastTurn).decoding(decode.cost());
     load.addTo(candidates, nowNanos);
     state.capsLoads = replica.transfer().capsLoads() && caps.isAsked(nowNanos);
   }
@@ -412,6 +410,8 @@ public final class EngineState {
       loads.over(reservation.load, computing, nowNanos);
     }
     load.prefilled(reservation.share, nowNanos);
+    reservation.firstContextTokenMillis = load.contextTokenMillis(nowNanos);
+    reservation.firstComputedMicros = load.computedMicros();
     PrefillPeriod.Sample sample = load.takeSample();
     if (sample != null) {
       prefill.observe(sample);
@@ -470,10 +470,12 @@ public final class EngineState {
     EngineState.Demand own = reservation.demand;
     if (reservation.firstToken && own != null && own.part() != Part.PROMPT) {
       double millis = (nowNanos - reservation.firstTokenNanos) / 1e6;
-      double steps = model.observe(millis, load.prefillShare(nowNanos), load.contextTokens());
-      if (answerTokens > 1) {
-        slowness = AnswerModel.moved(slowness, steps / (answerTokens - 1));
+      if (answerTokens > 1 && millis > 0) {
+        double context = load.contextTokenMillis(nowNanos) - reservation.firstContextTokenMillis;
+        double prompts = (load.computedMicros() - reservation.firstComputedMicros) / 1e3;
+        decode.observe(millis, answerTokens - 1, context / millis, prompts);
       }
+      model.observe(millis, load.prefillShare(nowNanos), decode.cost(), load.contextTokens());
     }
   }
 
@@ -484,7 +486,7 @@ public final class EngineState {
    * @param capacityTokens that its memory holds; 0 if it is not known
    */
   public synchronized double fullMillis(int answerTokens, int contextTokens, long capacityTokens) {
-    return slowness * AnswerModel.fullMillis(answerTokens, contextTokens, capacityTokens);
+    return AnswerModel.fullMillis(decode.cost(), answerTokens, contextTokens, capacityTokens);
   }
 
   /** What it costs to bring KV blocks of another engine here. */

@@ -22,6 +22,8 @@ public final class Reservation {
   boolean answered;
   boolean firstToken;
   long firstTokenNanos;
+  double firstContextTokenMillis;
+  long firstComputedMicros;
   boolean over;
 
   /**

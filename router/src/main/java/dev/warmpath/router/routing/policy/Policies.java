@@ -86,8 +86,6 @@ public final class Policies {
                   "miss-weight", WARM.missWeight(),
                   "eviction-weight", WARM.evictionWeight(),
                   "decode-weight", WARM.decodeWeight(),
-                  "step-millis", WARM.stepMillis(),
-                  "context-millis", WARM.contextMillis(),
                   "memory-weight", WARM.memoryWeight(),
                   "stream-weight", WARM.streamWeight(),
                   "hold-above", WARM.holdAbove()),
@@ -171,8 +169,6 @@ public final class Policies {
         options.applyAsDouble("miss-weight"),
         options.applyAsDouble("eviction-weight"),
         options.applyAsDouble("decode-weight"),
-        options.applyAsDouble("step-millis"),
-        options.applyAsDouble("context-millis"),
         options.applyAsDouble("memory-weight"),
         options.applyAsDouble("stream-weight"),
         options.applyAsDouble("hold-above"));

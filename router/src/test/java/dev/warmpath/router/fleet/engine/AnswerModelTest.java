@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.DecodeCost;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.PromptBlocks;
 import dev.warmpath.router.routing.RoutingRequest;
@@ -33,7 +34,7 @@ class AnswerModelTest {
   @Test
   void oneStreamTeachesLittle() {
     learn(200 * 15, 0, 0);
-    model.observe(3_600_000, 0, 0);
+    model.observe(3_600_000, 0, DecodeCost.DEFAULT, 0);
     assertThat(millis(0, 0, 0)).isBetween(200 * 15.0, 1.1 * 200 * 15);
   }
 
@@ -47,22 +48,25 @@ class AnswerModelTest {
 
   @Test
   void engineWithOtherStepsIsPricedInItsOwnTime() {
-    learn(400 * 5, 0, 0); // 5 ms a step
-    assertThat(millis(0, 0, 0)).isEqualTo(400 * 5, within(1.0));
+    learn(400 * 15, 0, 0);
+    Candidates rows = new Candidates();
+    rows.add("a", 0, PrefillCost.DEFAULT, 0).decoding(new DecodeCost(5, 0));
+    assertThat(model.millis(REQUEST, rows, 0, 0)).isEqualTo(400 * 5, within(1.0));
   }
 
   /** 100 of them share a step; its own context each reads alone. */
   @Test
   void anAnswerTakesItsPartOfAFullEnginesSteps() {
     double token = 15 / 100.0 + 3.4e-5 * 10_000;
-    assertThat(AnswerModel.fullMillis(500, 10_000, 1_000_000)).isEqualTo(500 * token, within(1e-6));
+    assertThat(AnswerModel.fullMillis(DecodeCost.DEFAULT, 500, 10_000, 1_000_000))
+        .isEqualTo(500 * token, within(1e-6));
     assertThat(AnswerModel.streams(10_000, 0)).isEqualTo(256);
     assertThat(AnswerModel.streams(2_000_000, 1_000_000)).isEqualTo(1);
   }
 
   private void learn(double millis, double prefillShare, long contextTokens) {
     for (int i = 0; i < 1000; i++) {
-      model.observe(millis, prefillShare, contextTokens);
+      model.observe(millis, prefillShare, DecodeCost.DEFAULT, contextTokens);
     }
   }
 

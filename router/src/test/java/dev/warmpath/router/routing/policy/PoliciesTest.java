@@ -69,8 +69,8 @@ class PoliciesTest {
     assertThatThrownBy(() -> Policies.named("warm", Map.of("k", 2.0)))
         .hasMessage(
             "policy 'warm' has no option 'k',"
-                + " it has context-millis, decode-weight, eviction-weight, hold-above, memory-weight,"
-                + " miss-weight, step-millis, stream-weight");
+                + " it has decode-weight, eviction-weight, hold-above, memory-weight, miss-weight,"
+                + " stream-weight");
     assertThatThrownBy(() -> Policies.named("random", Map.of("k", 2.0)))
         .hasMessage("policy 'random' has no option 'k', it has none");
   }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -234,10 +235,14 @@ public final class StudyFlags {
 
   @Option(
       names = "--cost",
+      split = ",",
       paramLabel = "MODEL",
       defaultValue = "h100x4",
-      description = "How long an engine's steps take: h100x4 or dynamo (${DEFAULT-VALUE}).")
-  private String cost = "";
+      description = {
+        "How long an engine's steps take: h100x4, dynamo or a JSON file; of several the engines take",
+        "one after the other (${DEFAULT-VALUE})."
+      })
+  private List<String> costs = List.of();
 
   /**
    * What is combined.
@@ -323,7 +328,7 @@ public final class StudyFlags {
         seeds,
         Runtime.getRuntime().availableProcessors(),
         left,
-        converted("--cost", List.of(cost), CostModels::named).get(0),
+        converted("--cost", costs, CostModels::named),
         spreadMillis,
         converted("--host-load", List.of(hostLoad), Link::parse).get(0),
         converted("--load-back", List.of(loadBack), StudyFlags::loadBack).get(0),
@@ -347,9 +352,11 @@ public final class StudyFlags {
         .orElseThrow(() -> new IllegalArgumentException("must be cheapest, always or never"));
   }
 
-  /** The cost model's name. */
+  /** The cost models in words. */
   public String cost() {
-    return cost;
+    return costs.stream()
+        .map(name -> name + ": " + CostModels.text(CostModels.named(name)))
+        .collect(Collectors.joining("; "));
   }
 
   private static void bounded(Number value, double from, double to) {

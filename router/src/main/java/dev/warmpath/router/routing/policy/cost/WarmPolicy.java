@@ -43,9 +43,9 @@ import java.util.function.IntToDoubleFunction;
  * <p>Where other routers often choose at the same time, each takes another one of those that cost
  * up to 10 ms and a tenth of the prefill more and hold as much ({@link Lowest#atPlace}).
  *
- * <p>{@code decode = decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in
- * flight, with K tokens of context, slow it down and are slowed. When the prompt's tokens are not
- * known T is 0 for all, and load alone decides.
+ * <p>{@code decode = decodeWeight·r·step(K)} is how much the r requests in flight, with K tokens of
+ * context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for all, and
+ * load alone decides.
  *
  * <p>Thread-safe.
  */
@@ -74,8 +74,6 @@ public final class WarmPolicy implements RankingPolicy {
    * @param evictionWeight how often a miss is paid again where the KV cache is in use to the last
    *     block
    * @param decodeWeight share of a decode step that one request in flight costs
-   * @param stepMillis a decode step without context
-   * @param contextMillis what one token of context adds to a step
    * @param memoryWeight what a millisecond is worth that others need to compute again what is
    *     evicted
    * @param streamWeight what a millisecond is worth by which a stream is held up
@@ -86,8 +84,6 @@ public final class WarmPolicy implements RankingPolicy {
       double missWeight,
       double evictionWeight,
       double decodeWeight,
-      double stepMillis,
-      double contextMillis,
       double memoryWeight,
       double streamWeight,
       double holdAbove) {
@@ -96,14 +92,12 @@ public final class WarmPolicy implements RankingPolicy {
      * What was good all round on recorded workloads; docs/decisions/price-a-miss-by-what-waits.md
      * has the sweep.
      */
-    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5, 1, 0.03, 0.4);
+    public static final Weights DEFAULT = new Weights(1, 2, 0.25, 1, 0.03, 0.4);
 
     public Weights {
       requireWeight("missWeight", missWeight);
       requireWeight("evictionWeight", evictionWeight);
       requireWeight("decodeWeight", decodeWeight);
-      requireWeight("stepMillis", stepMillis);
-      requireWeight("contextMillis", contextMillis);
       requireWeight("memoryWeight", memoryWeight);
       requireWeight("streamWeight", streamWeight);
       requireWeight("holdAbove", holdAbove);
@@ -272,7 +266,7 @@ public final class WarmPolicy implements RankingPolicy {
     }
 
     private double decodeMillis(int row) {
-      double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
+      double step = candidates.decodeCost(row).millis(candidates.contextTokens(row));
       return weights.decodeWeight * candidates.requests(row) * step + candidates.answerMillis(row);
     }
   }

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.DecodeCost;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.PrefillCost;
@@ -37,6 +38,17 @@ class WarmPolicyTest {
         .extracting(Score.Term::name)
         .containsExactly("backlog_millis", "prefill_millis", "repeat_millis", "decode_millis");
     assertThat(score.total()).isEqualTo(70 + 5.03 * 200 + 18.4, within(1e-9));
+  }
+
+  @Test
+  void anEngineWhoseStepsTakeLongerGetsFewer() {
+    Load load = new Load(4, 0, 0, 0, 100_000);
+    Candidates candidates = of(with("a", 0, load), with("b", 0, load));
+    double before = policy.score(prompt(1000), candidates, 1).total();
+    candidates.decoding(new DecodeCost(45, 1e-4)); // b
+    assertThat(policy.score(prompt(1000), candidates, 1).total())
+        .isEqualTo(before - 18.4 + 55, within(1e-9));
+    assertThat(policy.choose(prompt(1000), candidates)).isZero();
   }
 
   @Test
@@ -125,9 +137,9 @@ class WarmPolicyTest {
 
   @Test
   void refusesWeightsThatAreNone() {
-    assertThatThrownBy(() -> new WarmPolicy.Weights(-1, 0, 0, 0, 0, 0, 0, 0))
+    assertThatThrownBy(() -> new WarmPolicy.Weights(-1, 0, 0, 0, 0, 0))
         .hasMessage("missWeight=-1.0, must be from 0 to 1000000");
-    assertThatThrownBy(() -> new WarmPolicy.Weights(0, 0, Double.NaN, 0, 0, 0, 0, 0))
+    assertThatThrownBy(() -> new WarmPolicy.Weights(0, 0, Double.NaN, 0, 0, 0))
         .hasMessageStartingWith("decodeWeight=NaN");
   }
 
