@@ -81,6 +81,10 @@ public final class EngineState {
   private final Obedience handsOut = new Obedience();
   private final HandOuts handOuts = new HandOuts();
   private int pullsUnderWay;
+
+  /** When a prompt was last seen to be computed. */
+  private long computedNanos = Long.MIN_VALUE / 2;
+
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
@@ -407,8 +411,9 @@ public final class EngineState {
     if (reservation.load != null) {
       PrefillModel.Speed speed = prefill.speed();
       double computing = reservation.prefillMillis() + speed.overheadMillis();
-      loads.over(reservation.load, computing, nowNanos);
+      loads.over(reservation.load, computing, computedNanos, nowNanos);
     }
+    computedNanos = nowNanos;
     load.prefilled(reservation.share, nowNanos);
     reservation.firstContextTokenMillis = load.contextTokenMillis(nowNanos);
     reservation.firstComputedMicros = load.computedMicros();

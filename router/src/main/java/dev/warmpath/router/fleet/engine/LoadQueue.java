@@ -14,8 +14,9 @@ final class LoadQueue {
    * A load is over when its request's prompt is computed, less the time for what was computed behind
    * it. It began when the one before it was over, or when it was sent. So the cost is learned where
    * loads stand in a queue as where one comes alone. Where the engine has prompts to compute for
-   * longer than its loads take, their ends do not show: such a load teaches nothing, and leaves when
-   * its estimate is over. So does one that is short beside what is computed behind it.
+   * longer than its loads take, their ends do not show: such a load leaves when its estimate is over,
+   * and teaches only if the engine was seen to finish no other prompt for a while before it: then
+   * the estimate was too low. One that is short beside what is computed behind it teaches nothing.
    *
    * Where loads are dear none is made, and none teaches. So what was learned is forgotten by half in
    * HALF_LIFE_NANOS without a load: one is tried again then, and only one, for while it is under way
@@ -24,9 +25,6 @@ final class LoadQueue {
 
   private static final double NANOS_PER_MILLI = 1e6;
   private static final double HALF_LIFE_NANOS = 300e9;
-
-  /** A load that takes so many times as long as what it was to hide behind shows all the same. */
-  private static final double SEEN = 2;
 
   private final PrefillQueue queue = new PrefillQueue();
   private final Tier host = new Tier();
@@ -80,7 +78,8 @@ final class LoadQueue {
     private final int tokens;
     private final long addedNanos;
     private final long beginNanos;
-    private final double hiddenMillis;
+    private final boolean isStreamed;
+    private final boolean isHidden;
     private final double kept;
     private @Nullable HandOuts handOuts;
 
@@ -91,7 +90,8 @@ final class LoadQueue {
         int tokens,
         long addedNanos,
         long beginNanos,
-        double hiddenMillis) {
+        boolean isStreamed,
+        boolean isHidden) {
       this.share = share;
       this.tier = tier;
       this.from = from == null ? Tier.OWN : from.number();
@@ -99,7 +99,8 @@ final class LoadQueue {
       this.tokens = tokens;
       this.addedNanos = addedNanos;
       this.beginNanos = beginNanos;
-      this.hiddenMillis = hiddenMillis;
+      this.isStreamed = isStreamed;
+      this.isHidden = isHidden;
       this.kept = tier.begin(addedNanos);
     }
 
@@ -149,8 +150,6 @@ final class LoadQueue {
     double backlogMillis = queue.millis(nowNanos);
     boolean isHidden = prefillBacklogMillis > backlogMillis + millis / 2;
     long beginNanos = nowNanos + Math.round(backlogMillis * NANOS_PER_MILLI);
-    double hiddenMillis =
-        !streamed ? Double.POSITIVE_INFINITY : isHidden ? prefillBacklogMillis - backlogMillis : 0;
     EngineLoad.Share share =
         new EngineLoad.Share(
             loaded.count(), Math.round(1000 * millis), 0, streamed && !isHidden, true);
@@ -161,15 +160,17 @@ final class LoadQueue {
     }
     if (loaded.pulled() > Math.max(own, loaded.store())) {
       return new Load(
-          share, others, loaded.from(), loaded.pulled(), nowNanos, beginNanos, hiddenMillis);
+          share, others, loaded.from(), loaded.pulled(), nowNanos, beginNanos, streamed, isHidden);
     }
     if (loaded.store() > own) {
       return new Load(
-          share, store, loaded.from(), loaded.store(), nowNanos, beginNanos, hiddenMillis);
+          share, store, loaded.from(), loaded.store(), nowNanos, beginNanos, streamed, isHidden);
     }
     return loaded.disk() > loaded.host()
-        ? new Load(share, disk, loaded.from(), loaded.disk(), nowNanos, beginNanos, hiddenMillis)
-        : new Load(share, host, loaded.from(), loaded.host(), nowNanos, beginNanos, hiddenMillis);
+        ? new Load(
+            share, disk, loaded.from(), loaded.disk(), nowNanos, beginNanos, streamed, isHidden)
+        : new Load(
+            share, host, loaded.from(), loaded.host(), nowNanos, beginNanos, streamed, isHidden);
   }
 
   private static int number(@Nullable EngineState from) {
@@ -180,8 +181,9 @@ final class LoadQueue {
    * The prompt of its request is computed; without effect if it was known to be over.
    *
    * @param computingMillis what was computed behind it takes, as predicted
+   * @param computedNanos when the engine last finished another prompt
    */
-  void over(Load load, double computingMillis, long nowNanos) {
+  void over(Load load, double computingMillis, long computedNanos, long nowNanos) {
     advance(nowNanos);
     long endNanos = nowNanos - Math.round(computingMillis * NANOS_PER_MILLI);
     long sourceNanos = load.handedOut(endNanos);
@@ -191,9 +193,9 @@ final class LoadQueue {
     }
     double millis = (endNanos - beginNanos) / NANOS_PER_MILLI;
     boolean isLong = Math.max(millis, load.millis()) > computingMillis / 2;
-    boolean isSeen =
-        load.hiddenMillis == 0 ? queue.isHead(load.share) : millis > SEEN * load.hiddenMillis;
-    if (isSeen && isLong && millis > 0) {
+    boolean isAlone = endNanos - computedNanos > computingMillis * NANOS_PER_MILLI;
+    boolean isSeen = load.isHidden ? isAlone : queue.isHead(load.share);
+    if (load.isStreamed && isSeen && isLong && millis > 0) {
       load.tier.teach(load, millis, nowNanos);
     }
     if (!load.share.queued) {

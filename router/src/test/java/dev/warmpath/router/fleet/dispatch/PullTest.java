@@ -52,7 +52,11 @@ class PullTest {
 
   /** So that no other request gets there. */
   private void occupy(String name) {
-    for (int i = 0; i < FULL; i++) {
+    occupy(name, FULL);
+  }
+
+  private void occupy(String name, int requests) {
+    for (int i = 0; i < requests; i++) {
       occupying.add(world.assign(World.request(prompt(0, 16, 9, 900 + i)).only(Set.of(name))));
     }
   }
@@ -180,6 +184,23 @@ class PullTest {
     assertThat(assign(2).source()).isNull();
     first.usage(TOKENS + 16, TOKENS);
     assertThat(assign(3).source()).isNotNull();
+  }
+
+  @Test
+  void nobodyQueuesUpAtAnOwnerWhoseLastOneIsOverdue() {
+    addOwnerAndIdle();
+    assertThat(answered(TOKENS).source()).isNotNull();
+    assertThat(assign(2).source()).isNotNull();
+    add("r2", Connector.OFFLOADING, "");
+    occupy("r1", FULL - 1);
+    Assignment soon = assign(3);
+    assertThat(soon.engine()).isEqualTo("r2");
+    assertThat(soon.source()).as("the one before it is over in a moment").isNotNull();
+    soon.finished(Outcome.CANCELLED);
+    world.pass(30_000);
+    Assignment later = assign(4);
+    assertThat(later.engine()).isEqualTo("r2");
+    assertThat(later.source()).isNull();
   }
 
   @Test
