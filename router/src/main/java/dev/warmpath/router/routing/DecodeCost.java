@@ -21,7 +21,7 @@ public record DecodeCost(double stepMillis, double contextMillis) {
   }
 
   /** A step with so much context. */
-  public double millis(double contextTokens) {
+  public double millis(long contextTokens) {
     return stepMillis + contextMillis * contextTokens;
   }
 }

@@ -17,7 +17,7 @@ class DecodeModelTest {
   /** A stream among others, while prompts take so many milliseconds. */
   private void stream(DecodeCost truth, double promptMillis, double factor) {
     int steps = 50 + random.nextInt(400);
-    double context = 20_000 + 400_000 * random.nextDouble();
+    long context = 20_000 + random.nextInt(400_000);
     double millis = steps * truth.millis(context) + promptMillis;
     model.observe(factor * millis, steps, context, promptMillis);
   }
