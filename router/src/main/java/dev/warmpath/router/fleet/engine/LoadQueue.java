@@ -15,8 +15,9 @@ final class LoadQueue {
    * it. It began when the one before it was over, or when it was sent. So the cost is learned where
    * loads stand in a queue as where one comes alone. Where the engine has prompts to compute for
    * longer than its loads take, their ends do not show: such a load leaves when its estimate is over,
-   * and teaches only if the engine was seen to finish no other prompt for a while before it: then
-   * the estimate was too low. One that is short beside what is computed behind it teaches nothing.
+   * and teaches nothing; nor does one that is short beside what is computed behind it. But where the
+   * engine was seen to finish no other prompt for a while before, the estimate of what came from
+   * another engine was too low. Of its own memory that says nothing: it may have waited for room.
    *
    * Where loads are dear none is made, and none teaches. So what was learned is forgotten by half in
    * HALF_LIFE_NANOS without a load: one is tried again then, and only one, for while it is under way
@@ -193,8 +194,8 @@ final class LoadQueue {
     }
     double millis = (endNanos - beginNanos) / NANOS_PER_MILLI;
     boolean isLong = Math.max(millis, load.millis()) > computingMillis / 2;
-    boolean isAlone = endNanos - computedNanos > computingMillis * NANOS_PER_MILLI;
-    boolean isSeen = load.isHidden ? isAlone : queue.isHead(load.share);
+    boolean isIdle = endNanos - computedNanos > computingMillis * NANOS_PER_MILLI;
+    boolean isSeen = load.isHidden ? isIdle && load.tier == others : queue.isHead(load.share);
     if (load.isStreamed && isSeen && isLong && millis > 0) {
       load.tier.teach(load, millis, nowNanos);
     }

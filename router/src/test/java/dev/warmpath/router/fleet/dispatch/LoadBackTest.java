@@ -142,26 +142,6 @@ class LoadBackTest {
     assertThat(loadBackMillis("r0")).isBetween(before / 1.01, before * 1.01);
   }
 
-  /** The first tokens of what was computed before it came long before its own. */
-  @Test
-  void loadsThatOutlastTheBacklogTeach() {
-    add("r0", true);
-    hold("r0", StorageTier.CPU);
-    world.dispatcher.loadBack(LoadBack.ALWAYS);
-    for (int i = 0; i < 20; i++) {
-      Assignment before = world.assign(World.request(prompt(0, 8_000, 2, 20_000 + i)));
-      Assignment loading = world.assign(World.request(prompt(TOKENS, 16, 1, 1 + i)).capping());
-      world.pass(2_000);
-      before.firstToken();
-      before.finished(Outcome.CANCELLED);
-      world.pass(8_000);
-      loading.firstToken();
-      loading.finished(Outcome.CANCELLED);
-    }
-    world.dispatcher.loadBack(LoadBack.CHEAPEST);
-    assertThat(slowTier(assign())).isEqualTo(SlowTier.COMPUTED);
-  }
-
   @Test
   void aRequestThatCouldNotBeToldIsNotJudged() {
     add("r0", true);

@@ -160,6 +160,25 @@ class PullTest {
     assertThat(assign(6).source()).isNull();
   }
 
+  /** The first tokens of what was computed before came long before its own. */
+  @Test
+  void aSlowLinkThatWasToHideIsNotUsedAgain() {
+    addOwnerAndIdle();
+    for (int family = 1; family <= 5; family++) {
+      Assignment before = world.assign(World.request(prompt(0, TOKENS, 9, 10 * family)));
+      Assignment one = assign(family);
+      assertThat(before.engine()).isEqualTo("r1");
+      world.pass(2_000);
+      before.firstToken();
+      before.finished(Outcome.CANCELLED);
+      world.pass(58_000);
+      one.firstToken();
+      one.usage(TOKENS + 16, TOKENS);
+      one.finished(Outcome.CANCELLED);
+    }
+    assertThat(assign(6).source()).isNull();
+  }
+
   @Test
   void theBetterLinkCountsMoreThanAFewTokens() {
     addOwnerAndIdle();
