@@ -272,6 +272,18 @@ public enum Metric {
       "What would be lost with the engine: the time to compute its sole tokens, weighed by their"
           + " chance of reuse.",
       "engine"),
+  HIT_RATE_CHANGE(
+      Type.GAUGE,
+      "By how much the share of prompt tokens that are cached would rise with one replica more, or"
+          + " fall with one fewer (negative), from the ages at which prompts return. While the"
+          + " policy is warm.",
+      "model",
+      "replicas"),
+  ENGINE_QUEUED_SECONDS(
+      Type.GAUGE,
+      "Time that the engine needs for dispatched prompts not known to be computed, at its learned"
+          + " speed.",
+      "engine"),
   ENGINE_OTHER_REQUESTS(
       Type.GAUGE,
       "Requests of other clients and routers, by the engine's metrics: running, waiting.",

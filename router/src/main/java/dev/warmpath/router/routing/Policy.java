@@ -68,6 +68,18 @@ public interface Policy {
     return 1;
   }
 
+  /**
+   * By how much the share of prompt tokens that are cached would change if each of these engines
+   * was used by so much less, as in a fleet that is so many times as large; NaN if the policy does
+   * not learn that, or has not yet.
+   *
+   * @param engines their {@linkplain Candidates#number numbers}
+   * @param times above 0
+   */
+  default double hitRateChange(int[] engines, double times, long nowNanos) {
+    return Double.NaN;
+  }
+
   /** Whether {@link #committed} remembers anything. */
   default boolean remembers() {
     return false;

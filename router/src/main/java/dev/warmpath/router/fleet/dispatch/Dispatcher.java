@@ -114,6 +114,7 @@ public final class Dispatcher {
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile Map<EngineState, CacheWorth> worths = Map.of();
+  private volatile Map<String, HitRateChange> hitRateChanges = Map.of();
   private volatile boolean keepsScores;
   private volatile SplitRule splitRule = SplitRules.CHEAPEST;
   private volatile LoadBack loadBack = LoadBack.CHEAPEST;
@@ -710,7 +711,12 @@ public final class Dispatcher {
   public void appraise() {
     long[] soleBlocks = index.soleBlocks();
     Map<EngineState, CacheWorth> found = new HashMap<>();
+    Map<String, List<EngineState>> byModel = new TreeMap<>();
     for (EngineState engine : engines()) {
+      engine
+          .replica()
+          .models()
+          .forEach(model -> byModel.computeIfAbsent(model, one -> new ArrayList<>()).add(engine));
       EngineView view = engineEvents.view(engine.replica(), engine.dpRank());
       ChainSpace space = view.space();
       if (space != null && view.slot() >= 0 && view.slot() < soleBlocks.length) {
@@ -722,6 +728,24 @@ public final class Dispatcher {
       }
     }
     worths = found;
+    Map<String, HitRateChange> changes = new TreeMap<>();
+    byModel.forEach((model, serving) -> changes.put(model, hitRateChange(model, serving)));
+    hitRateChanges = changes;
+  }
+
+  /** What one replica more and one fewer would do to the share of prompt tokens that are cached. */
+  private record HitRateChange(double oneMore, double oneFewer) {}
+
+  private HitRateChange hitRateChange(String model, List<EngineState> serving) {
+    Policy policy = policies.of(model);
+    int[] numbers = serving.stream().mapToInt(EngineState::number).toArray();
+    double replicas = serving.stream().map(EngineState::replica).distinct().count();
+    double more = policy.hitRateChange(numbers, (replicas + 1) / replicas, nanos());
+    double fewer =
+        replicas == 1
+            ? Double.NaN
+            : policy.hitRateChange(numbers, (replicas - 1) / replicas, nanos());
+    return new HitRateChange(more, fewer);
   }
 
   /** How the queue, the policies, the replicas and the engines stand, for a scrape. */
@@ -742,10 +766,20 @@ public final class Dispatcher {
         to.add(Metric.REPLICA_UNPAIRED, unpaired.contains(replica) ? 1 : 0, replica.name());
       }
     }
+    hitRateChanges.forEach((model, change) -> {
+      addIfKnown(to, change.oneMore, model, "one_more");
+      addIfKnown(to, change.oneFewer, model, "one_fewer");
+    });
     to.add(Metric.PROMPT_HISTORY_SHARE, history.memoryShare());
     ratios
         .byModel(nanos())
         .forEach((model, ratio) -> to.add(Metric.ADVISED_PREFILL_RATIO, ratio, model));
+  }
+
+  private static void addIfKnown(MetricValues to, double change, String model, String replicas) {
+    if (!Double.isNaN(change)) {
+      to.add(Metric.HIT_RATE_CHANGE, change, model, replicas);
+    }
   }
 
   /** The engines of the fleet as it is now; those of replicas that left are let go of. */

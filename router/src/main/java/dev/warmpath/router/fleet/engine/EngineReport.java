@@ -67,6 +67,7 @@ public record EngineReport(
     to.add(Metric.ENGINE_REFUSING, state.refusing() ? 1 : 0, engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, state.load().requestsInFlight(), engine);
     to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, state.load().queuedPrefillTokens(), engine);
+    to.add(Metric.ENGINE_QUEUED_SECONDS, state.load().queuedPrefillMillis() / 1e3, engine);
     to.add(Metric.ENGINE_SOLE_TOKENS, worth.soleTokens(), engine);
     to.add(Metric.ENGINE_WORTH_SECONDS, worth.seconds(), engine);
     OtherLoad others = replica.otherLoad(dpRank);

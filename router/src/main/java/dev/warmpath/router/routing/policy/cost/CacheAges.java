@@ -48,6 +48,9 @@ final class CacheAges {
   /** So many times what the index holds is no difference in counting any more. */
   private static final int FAR_MORE = 2;
 
+  /** An engine's content is never quite its capacity. */
+  private static final double FULL = 0.98;
+
   private static final int ENGINES = 1 << 12;
   private static final int WAYS = 4;
   private static final int FIRST_PLACES = 1 << 10;
@@ -75,12 +78,14 @@ final class CacheAges {
     private int first;
     private int end;
     private long total;
+    private long capacity;
 
     boolean isEmpty() {
       return first == end;
     }
 
-    void add(long count, int now, long capacity) {
+    void add(long count, int now, long room) {
+      capacity = room;
       if (!isEmpty() && tokens[end - 1] + count <= capacity / SLICES) {
         tokens[end - 1] += count;
         lastUses[end - 1] = now;
@@ -100,6 +105,18 @@ final class CacheAges {
       for (; total > most && end - first > 1; skipEmpty()) {
         takeFrom(first, total - most);
       }
+    }
+
+    /** How old the content gets if so many of its newest tokens have room; FOREVER if all have. */
+    int oldestAge(double room, int now) {
+      double left = room;
+      for (int slice = end - 1; slice >= first; slice--) {
+        left -= tokens[slice];
+        if (left < 0) {
+          return now - lastUses[slice];
+        }
+      }
+      return FOREVER;
     }
 
     /** Whether content that was used last then may still be there. */
@@ -285,6 +302,45 @@ final class CacheAges {
       expected += content.tokens[slice] * reuseChance(now - content.lastUses[slice], FOREVER);
     }
     return Math.min(1, expected / Math.max(1, content.total));
+  }
+
+  /**
+   * By how much the share of tokens that are used again in time would change if each of these
+   * engines got so much less to do, as in a fleet that is so many times as large: its content would
+   * get so many times as old. NaN while nothing is known of any.
+   */
+  synchronized double hitRateChange(int[] engines, double times, long nowNanos) {
+    int now = ticks(nowNanos);
+    double change = 0;
+    int known = 0;
+    for (int engine : engines) {
+      Content content = contents.get(engine);
+      if (content != null && !content.isEmpty() && content.capacity > 0) {
+        known++;
+        change += times > 1 ? gained(content, times, now) : -lost(content, times, now);
+      }
+    }
+    return known == 0 || used <= 0 ? Double.NaN : change / known / used;
+  }
+
+  private double gained(Content content, double times, int now) {
+    int oldest = content.oldestAge(FULL * content.capacity, now);
+    return oldest == FOREVER ? 0 : reusedUntil(oldest * times) - reusedUntil(oldest);
+  }
+
+  private double lost(Content content, double times, int now) {
+    int oldest = content.oldestAge(times * content.capacity, now);
+    int still = content.oldestAge(FULL * content.capacity, now);
+    return oldest == FOREVER ? 0 : reusedUntil(still) - reusedUntil(oldest);
+  }
+
+  /** Of all tokens used, those used again at no higher age. */
+  private double reusedUntil(double age) {
+    int ageClass = ageClass((int) Math.min(FOREVER, age));
+    double begin = millis(ageClass);
+    double end = millis(ageClass + 1);
+    double part = (age * TICK_NANOS / 1e6 - begin) / (end - begin);
+    return reusedBefore[ageClass] + Math.max(0, Math.min(part, 1)) * reused[ageClass];
   }
 
   private static int ageClass(int age) {

@@ -184,6 +184,11 @@ public final class WarmPolicy implements RankingPolicy {
   }
 
   @Override
+  public double hitRateChange(int[] engines, double times, long nowNanos) {
+    return ages.hitRateChange(engines, times, nowNanos);
+  }
+
+  @Override
   public double memoryShare() {
     return Math.max(demand.memoryShare(), ages.memoryShare());
   }

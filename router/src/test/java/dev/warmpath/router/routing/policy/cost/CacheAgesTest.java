@@ -87,6 +87,34 @@ class CacheAgesTest {
     assertThat(ages.medianReturnMillis()).isCloseTo(40_000, within(8_000.0));
   }
 
+  /** Chats that return after 70 s do not find an engine's content of the last 40 s. */
+  @Test
+  void aLargerFleetKeepsWhatReturnsLater() {
+    for (int turn = 0; turn < 400; turn++) {
+      seconds += 10;
+      holders.remove(turn % 7); // evicted meanwhile
+      use(turn % 7, 0);
+    }
+    assertThat(hitRateChange(0, 1.25)).isBetween(0.0, 0.05);
+    assertThat(hitRateChange(0, 3)).isBetween(0.9, 1.0);
+    assertThat(hitRateChange(0, 0.5)).isBetween(-0.05, 0.0);
+    assertThat(hitRateChange(1, 3)).isNaN();
+  }
+
+  @Test
+  void aSmallerFleetLosesWhatReturnsLate() {
+    for (int turn = 0; turn < 300; turn++) {
+      seconds += 10;
+      use(turn % 3, 0);
+    }
+    assertThat(hitRateChange(0, 2)).as("all has room").isZero();
+    assertThat(hitRateChange(0, 0.5)).isBetween(-1.0, -0.9);
+  }
+
+  private double hitRateChange(int engine, double times) {
+    return ages.hitRateChange(new int[] {engine}, times, nanos(seconds));
+  }
+
   @Test
   void whoHoldsThePromptEvictsNothing() {
     turns(50, 0);
