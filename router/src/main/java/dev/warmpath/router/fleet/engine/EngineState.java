@@ -207,7 +207,7 @@ public final class EngineState {
     int waiting = loads.waiting(nowNanos);
     if (loaded.from() != null) {
       backlog = Math.max(backlog, loaded.from().handOuts.backlogMillis(nowNanos));
-      waiting += loaded.from().handOuts.waiting();
+      waiting += loaded.from().handOuts.waiting(nowNanos);
     }
     return Math.max(0, backlog + millis - prefillBacklogMillis) + waiting * millis;
   }
@@ -222,7 +222,7 @@ public final class EngineState {
 
   /** Whether what is held here may go to other engines. */
   public synchronized boolean mayBePulled(long nowNanos) {
-    return handsOut.isAsked(nowNanos) && (handsOut.isProven || handOuts.waiting() == 0);
+    return handsOut.isAsked(nowNanos) && (handsOut.isProven || handOuts.waiting(nowNanos) == 0);
   }
 
   /**

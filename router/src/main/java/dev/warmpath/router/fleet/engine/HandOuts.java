@@ -1,48 +1,71 @@
 package dev.warmpath.router.fleet.engine;
 
 /**
- * What one engine hands out to others, one after another.
+ * What one engine hands out to others, one after another: what is not known to be over.
  *
  * <p>Thread-safe.
  */
 final class HandOuts {
 
-  private static final double NANOS_PER_MILLI = 1e6;
-
-  private int underWay;
-  private long headNanos;
-  private long untilNanos;
+  private final PrefillQueue queue = new PrefillQueue();
   private long lastEndNanos = Long.MIN_VALUE;
 
-  /** How long those take that are under way; when they are overdue, as long again for each. */
+  /** How long those take; one that is overdue, as long again as it is late. */
   synchronized double backlogMillis(long nowNanos) {
-    if (underWay == 0) {
-      return 0;
+    advance(nowNanos);
+    return queue.millis(nowNanos);
+  }
+
+  /** How many there are. */
+  synchronized int waiting(long nowNanos) {
+    advance(nowNanos);
+    return queue.prompts();
+  }
+
+  /**
+   * One more is asked for.
+   *
+   * @param streamed whether its end will show; else it is over after its estimate
+   */
+  synchronized HandOut begin(int tokens, double millis, boolean streamed, long nowNanos) {
+    EngineLoad.Share share =
+        new EngineLoad.Share(tokens, Math.round(1_000 * millis), 0, streamed, true);
+    queue.add(share, nowNanos);
+    return new HandOut(share);
+  }
+
+  /** One of them. */
+  final class HandOut {
+    private final EngineLoad.Share share;
+
+    private HandOut(EngineLoad.Share share) {
+      this.share = share;
     }
-    long nanos = untilNanos > nowNanos ? untilNanos - nowNanos : underWay * (nowNanos - headNanos);
-    return nanos / NANOS_PER_MILLI;
-  }
 
-  /** How many are under way. */
-  synchronized int waiting() {
-    return underWay;
-  }
-
-  /** One more is asked for, that takes so long. */
-  synchronized void begin(double millis, long nowNanos) {
-    if (underWay++ == 0) {
-      headNanos = nowNanos;
-      untilNanos = nowNanos;
+    /** Its end was seen; when the one before it was over, or the least value. */
+    long over(long endNanos, long nowNanos) {
+      synchronized (HandOuts.this) {
+        remove(nowNanos);
+        long before = lastEndNanos;
+        lastEndNanos = Math.max(before, endNanos);
+        return before;
+      }
     }
-    untilNanos = Math.max(nowNanos, untilNanos) + Math.round(millis * NANOS_PER_MILLI);
+
+    /** Its request is over, whatever became of it. */
+    void remove(long nowNanos) {
+      synchronized (HandOuts.this) {
+        advance(nowNanos);
+        if (share.queued) {
+          queue.leave(share, nowNanos);
+        }
+      }
+    }
   }
 
-  /** One was over then, whatever became of it; when the one before it was, or the least value. */
-  synchronized long ended(long endNanos) {
-    underWay--;
-    headNanos = Math.max(headNanos, endNanos);
-    long before = lastEndNanos;
-    lastEndNanos = Math.max(before, endNanos);
-    return before;
+  private void advance(long nowNanos) {
+    if (queue.advance(nowNanos)) {
+      lastEndNanos = Math.max(lastEndNanos, queue.headNanos());
+    }
   }
 }

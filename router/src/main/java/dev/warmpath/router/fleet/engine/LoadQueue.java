@@ -82,22 +82,23 @@ final class LoadQueue {
     private final boolean isStreamed;
     private final boolean isHidden;
     private final double kept;
-    private @Nullable HandOuts handOuts;
+    private final HandOuts.@Nullable HandOut handOut;
 
     private Load(
         EngineLoad.Share share,
         Tier tier,
-        @Nullable EngineState from,
+        int from,
         int tokens,
+        HandOuts.@Nullable HandOut handOut,
         long addedNanos,
         long beginNanos,
         boolean isStreamed,
         boolean isHidden) {
       this.share = share;
       this.tier = tier;
-      this.from = from == null ? Tier.OWN : from.number();
-      this.handOuts = from == null ? null : from.handOuts();
+      this.from = from;
       this.tokens = tokens;
+      this.handOut = handOut;
       this.addedNanos = addedNanos;
       this.beginNanos = beginNanos;
       this.isStreamed = isStreamed;
@@ -108,13 +109,6 @@ final class LoadQueue {
     /** How long it takes, as predicted. */
     double millis() {
       return share.prefillMicros / 1e3;
-    }
-
-    /** It is over; when what the other engine handed out before was, if it comes from one. */
-    private long handedOut(long endNanos) {
-      HandOuts from = handOuts;
-      handOuts = null;
-      return from == null ? Long.MIN_VALUE : from.ended(endNanos);
     }
   }
 
@@ -148,6 +142,8 @@ final class LoadQueue {
    */
   Load add(LoadedTokens loaded, boolean streamed, double prefillBacklogMillis, long nowNanos) {
     double millis = millis(loaded, nowNanos);
+    double pulledMillis =
+        others.millis(loaded.pulled(), number(loaded.from()), !queue.isEmpty(), nowNanos);
     double backlogMillis = queue.millis(nowNanos);
     boolean isHidden = prefillBacklogMillis > backlogMillis + millis / 2;
     long beginNanos = nowNanos + Math.round(backlogMillis * NANOS_PER_MILLI);
@@ -155,23 +151,24 @@ final class LoadQueue {
         new EngineLoad.Share(
             loaded.count(), Math.round(1000 * millis), 0, streamed && !isHidden, true);
     queue.add(share, nowNanos);
+    EngineState source = loaded.from();
+    HandOuts.HandOut handOut =
+        source == null
+            ? null
+            : source.handOuts().begin(loaded.pulled(), pulledMillis, streamed, nowNanos);
     int own = Math.max(loaded.host(), loaded.disk());
-    if (loaded.from() != null) {
-      loaded.from().handOuts().begin(millis, nowNanos);
-    }
+    Tier tier = loaded.disk() > loaded.host() ? disk : host;
+    int from = Tier.OWN;
+    int tokens = own;
     if (loaded.pulled() > Math.max(own, loaded.store())) {
-      return new Load(
-          share, others, loaded.from(), loaded.pulled(), nowNanos, beginNanos, streamed, isHidden);
+      tier = others;
+      from = number(source);
+      tokens = loaded.pulled();
+    } else if (loaded.store() > own) {
+      tier = store;
+      tokens = loaded.store();
     }
-    if (loaded.store() > own) {
-      return new Load(
-          share, store, loaded.from(), loaded.store(), nowNanos, beginNanos, streamed, isHidden);
-    }
-    return loaded.disk() > loaded.host()
-        ? new Load(
-            share, disk, loaded.from(), loaded.disk(), nowNanos, beginNanos, streamed, isHidden)
-        : new Load(
-            share, host, loaded.from(), loaded.host(), nowNanos, beginNanos, streamed, isHidden);
+    return new Load(share, tier, from, tokens, handOut, nowNanos, beginNanos, streamed, isHidden);
   }
 
   private static int number(@Nullable EngineState from) {
@@ -187,7 +184,8 @@ final class LoadQueue {
   void over(Load load, double computingMillis, long computedNanos, long nowNanos) {
     advance(nowNanos);
     long endNanos = nowNanos - Math.round(computingMillis * NANOS_PER_MILLI);
-    long sourceNanos = load.handedOut(endNanos);
+    long sourceNanos =
+        load.handOut == null ? Long.MIN_VALUE : load.handOut.over(endNanos, nowNanos);
     long beginNanos = Math.max(load.beginNanos, sourceNanos);
     if (load.share.queued) {
       beginNanos = Math.max(load.addedNanos, Math.max(lastEndNanos, sourceNanos));
@@ -209,7 +207,9 @@ final class LoadQueue {
   /** Its request is over, whatever became of it. */
   void remove(Load load, long nowNanos) {
     advance(nowNanos);
-    load.handedOut(nowNanos);
+    if (load.handOut != null) {
+      load.handOut.remove(nowNanos);
+    }
     if (load.share.queued) {
       if (queue.isHead(load.share)) {
         lastEndNanos = Math.max(lastEndNanos, nowNanos);

@@ -222,6 +222,18 @@ class PullTest {
     assertThat(later.source()).isNull();
   }
 
+  /** The first byte of its answer comes after the last token, long after the pull. */
+  @Test
+  void whatShowsNoEndIsOverAfterItsEstimate() {
+    addOwnerAndIdle();
+    assertThat(answered(TOKENS).source()).isNotNull();
+    Assignment whole =
+        world.assign(World.request("m", prompt(TOKENS, 16, 2, 0), false, 0).capping());
+    assertThat(whole.source()).isNotNull();
+    world.pass(30_000);
+    assertThat(assign(3).source()).isNotNull();
+  }
+
   @Test
   void whereNothingComesItIsNotAskedForTenMinutes() {
     addOwnerAndIdle();
