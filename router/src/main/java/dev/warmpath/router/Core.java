@@ -19,7 +19,6 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.InferenceRules;
-import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.members.HostRules;
@@ -49,9 +48,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -207,11 +204,9 @@ final class Core implements AutoCloseable {
   private void appraise() {
     try {
       dispatcher.appraise();
-      Map<String, Double> worthSeconds = new HashMap<>();
-      for (EngineReport engine : dispatcher.report()) {
-        worthSeconds.merge(engine.replica().name(), engine.worth().seconds(), Double::sum);
+      if (cluster == null || cluster.isFirst()) {
+        membership.worth(dispatcher.worthSeconds());
       }
-      membership.worth(worthSeconds);
     } catch (RuntimeException e) {
       LOG.error("what replicas are worth could not be found out", e);
     }

@@ -13,6 +13,7 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
 import dev.warmpath.router.fleet.Store;
+import dev.warmpath.router.fleet.engine.CacheWorth;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.members.Member;
@@ -174,10 +175,7 @@ final class FleetReport {
         .put("millisPerToken", report.state().prefillCost().millisPerToken())
         .put("millisPerTokenPair", report.state().prefillCost().millisPerTokenPair())
         .put("samples", report.state().prefillSamples());
-    to.putObject("worth")
-        .put("soleTokens", report.worth().soleTokens())
-        .put("reuseChance", report.worth().reuseChance())
-        .put("seconds", report.worth().seconds());
+    worth(to, report.worth());
     expected(to.putObject("expectedBlocks"), report.state().expectedBlocks());
     EngineStatus stream = streams.get(new EngineId(report.replica().name(), report.dpRank()));
     if (stream == null) {
@@ -186,6 +184,17 @@ final class FleetReport {
       events(to.putObject("events"), stream);
       index(to, stream.slot());
     }
+  }
+
+  private static void worth(ObjectNode to, @Nullable CacheWorth worth) {
+    if (worth == null) {
+      to.putNull("worth");
+      return;
+    }
+    to.putObject("worth")
+        .put("soleTokens", worth.soleTokens())
+        .put("reuseChance", worth.reuseChance())
+        .put("seconds", worth.seconds());
   }
 
   /** Null for NaN; whole numbers without a point. */

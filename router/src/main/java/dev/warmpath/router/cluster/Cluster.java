@@ -371,6 +371,16 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     return dispatcher != null;
   }
 
+  /**
+   * Whether what one router does for all is for this one: its id is the least of those that are
+   * heard. While routers do not hear each other, several are first.
+   */
+  public boolean isFirst() {
+    synchronized (peersLock) {
+      return peers.keySet().stream().allMatch(other -> self.compareTo(other) < 0);
+    }
+  }
+
   private Dispatcher dispatcher() {
     return Objects.requireNonNull(dispatcher);
   }

@@ -1,5 +1,7 @@
 package dev.warmpath.router.members;
 
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -15,9 +17,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps what replicas are worth as their pods' deletion costs, in milliseconds, so that a
- * ReplicaSet that scales down takes the least valuable one first. A pod is written at most once a
- * minute, and when its cost has changed by a tenth. Without the right to it nothing is written for
- * ten minutes, of which the log tells once.
+ * ReplicaSet that scales down takes the least valuable one first. A pod of which that is not known
+ * keeps what it has.
+ *
+ * <p>Nothing is written for the first five minutes, until the index is likely to be whole. Then a
+ * pod is written when its cost has changed by a second or more, and by half of it, once a minute at
+ * most, or by a tenth, once in five minutes. A pod that cannot be written is tried again after a
+ * minute; without the right to it, or an answer of the API server, all are left alone for ten
+ * minutes, or one. The log tells once.
  *
  * <p>Thread-safe; writes wait for the API server.
  */
@@ -26,9 +33,14 @@ final class DeletionCosts {
   static final String ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 
   private static final Logger LOG = LoggerFactory.getLogger(DeletionCosts.class);
-  private static final long WRITES_APART_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long FIRST_NANOS = TimeUnit.MINUTES.toNanos(5);
+  private static final long MUCH_APART_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final double MUCH = 0.5;
+  private static final long LITTLE_APART_NANOS = TimeUnit.MINUTES.toNanos(5);
+  private static final double LITTLE = 0.1;
+  private static final double LEAST_CHANGE_MILLIS = 1_000;
+  private static final long RETRY_NANOS = TimeUnit.MINUTES.toNanos(1);
   private static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(10);
-  private static final double LEAST_CHANGE = 0.1;
   private static final double MILLIS = 1e3;
 
   /** Pods by the names of their replicas. */
@@ -36,20 +48,33 @@ final class DeletionCosts {
 
   private record Written(int cost, long nanos) {}
 
+  private final String source;
   private final KubernetesConnection connection;
   private final LongSupplier nanoClock;
   private volatile Pods pods = new Pods("", Map.of());
+  private boolean toldOfNoPod;
   private final Map<String, Written> written = new HashMap<>();
-  private @Nullable String problem;
-  private long refusedNanos;
 
-  DeletionCosts(KubernetesConnection connection, LongSupplier nanoClock) {
+  /** When each pod failed that cannot be written. */
+  private final Map<String, Long> failed = new HashMap<>();
+
+  private @Nullable String problem;
+
+  /** Before it nothing is written. */
+  private long restNanos;
+
+  /**
+   * @param source the name of the source whose pods these are
+   */
+  DeletionCosts(String source, KubernetesConnection connection, LongSupplier nanoClock) {
+    this.source = source;
     this.connection = connection;
     this.nanoClock = nanoClock;
+    this.restNanos = nanoClock.getAsLong() + FIRST_NANOS;
   }
 
   /**
-   * These are the pods from now on.
+   * These are the pods from now on. Called by one thread at a time.
    *
    * @param podByAddress the pod at each {@code HOST:PORT}
    */
@@ -61,6 +86,14 @@ final class DeletionCosts {
           String pod = podByAddress.get(replica.url().getAuthority());
           if (pod != null) {
             byReplica.put(replica.name(), pod);
+          } else if (!toldOfNoPod) {
+            toldOfNoPod = true;
+            LOG.warn(
+                "source {}: no deletion cost is written for replica {} and others like it: "
+                    + "no pod is known at {}; its url must be of '{host}:{port}'",
+                source,
+                replica.name(),
+                replica.url().getAuthority());
           }
         });
     pods = new Pods(namespace, Map.copyOf(byReplica));
@@ -69,60 +102,100 @@ final class DeletionCosts {
   /**
    * Writes what has changed; the replicas of one pod are worth as much as they are together.
    *
-   * @param worthSeconds by replica
+   * @param worthSeconds by replica; without those of which it is not known
    */
   synchronized void write(Map<String, Double> worthSeconds) {
     Pods now = pods;
     written.keySet().retainAll(now.byReplica.values());
-    if (problem != null && nanoClock.getAsLong() - refusedNanos < REFUSED_NANOS) {
-      return;
-    }
-    Map<String, Double> byPod = new TreeMap<>();
-    now.byReplica.forEach((replica, pod) -> {
-      Double seconds = worthSeconds.get(replica);
-      if (seconds != null) {
-        byPod.merge(pod, seconds, Double::sum);
+    failed.keySet().retainAll(now.byReplica.values());
+    costs(now, worthSeconds)
+        .forEach((pod, cost) -> {
+          if (!isResting() && isDue(pod, cost)) {
+            write(now.namespace, pod, cost);
+          }
+        });
+  }
+
+  private boolean isResting() {
+    return nanoClock.getAsLong() - restNanos < 0;
+  }
+
+  /** By pod, ordered; a pod of which one replica is not known has none. */
+  private static Map<String, Integer> costs(Pods pods, Map<String, Double> worthSeconds) {
+    Map<String, Double> seconds = new TreeMap<>();
+    pods.byReplica.forEach((replica, pod) ->
+        seconds.merge(pod, worthSeconds.getOrDefault(replica, Double.NaN), Double::sum));
+    Map<String, Integer> costs = new TreeMap<>();
+    seconds.forEach((pod, worth) -> {
+      if (!Double.isNaN(worth)) {
+        costs.put(pod, (int) Math.min(Integer.MAX_VALUE, Math.round(MILLIS * worth)));
       }
     });
-    for (Map.Entry<String, Double> each : byPod.entrySet()) {
-      int cost = (int) Math.min(Integer.MAX_VALUE, Math.round(MILLIS * each.getValue()));
-      if (isDue(each.getKey(), cost) && !write(now.namespace, each.getKey(), cost)) {
-        return;
-      }
-    }
+    return costs;
   }
 
   private boolean isDue(String pod, int cost) {
+    long now = nanoClock.getAsLong();
+    Long failedNanos = failed.get(pod);
+    if (failedNanos != null && now - failedNanos < RETRY_NANOS) {
+      return false;
+    }
     Written before = written.get(pod);
-    return before == null
-        || (nanoClock.getAsLong() - before.nanos >= WRITES_APART_NANOS
-            && Math.abs((double) cost - before.cost) > LEAST_CHANGE * Math.max(cost, before.cost));
+    if (before == null) {
+      return true;
+    }
+    long apart = now - before.nanos;
+    double change = Math.abs((double) cost - before.cost);
+    double most = Math.max(cost, before.cost);
+    return change >= LEAST_CHANGE_MILLIS
+        && ((apart >= MUCH_APART_NANOS && change > MUCH * most)
+            || (apart >= LITTLE_APART_NANOS && change > LITTLE * most));
   }
 
-  /** Whether others may be tried. */
-  private boolean write(String namespace, String pod, int cost) {
+  private void write(String namespace, String pod, int cost) {
     String patch = "{\"metadata\":{\"annotations\":{\"%s\":\"%d\"}}}".formatted(ANNOTATION, cost);
+    // With an object at hand the client does not get the pod first, for which there may be no
+    // right.
+    Pod named =
+        new PodBuilder()
+            .withNewMetadata()
+            .withName(pod)
+            .withNamespace(namespace)
+            .endMetadata()
+            .build();
     try {
       connection
           .client()
           .pods()
           .inNamespace(namespace)
-          .withName(pod)
+          .resource(named)
           .patch(PatchContext.of(PatchType.JSON_MERGE), patch);
       written.put(pod, new Written(cost, nanoClock.getAsLong()));
-      problem = null;
-      return true;
+      failed.remove(pod);
+      if (failed.isEmpty()) {
+        problem = null;
+      }
     } catch (KubernetesClientException e) {
-      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
-        return true; // it is gone, and the next look says so
-      }
-      String why = KubernetesLook.why(e);
-      if (!why.equals(problem)) {
-        LOG.warn("deletion costs of pods are not written: {}", why);
-      }
-      problem = why;
-      refusedNanos = nanoClock.getAsLong();
-      return false;
+      failed(pod, e);
     }
+  }
+
+  private void failed(String pod, KubernetesClientException e) {
+    long now = nanoClock.getAsLong();
+    failed.put(pod, now);
+    switch (e.getCode()) {
+      case HttpURLConnection.HTTP_NOT_FOUND -> {
+        return; // it is gone, and the next look says so
+      }
+      case HttpURLConnection.HTTP_UNAUTHORIZED, HttpURLConnection.HTTP_FORBIDDEN ->
+          restNanos = now + REFUSED_NANOS;
+      case 0 -> restNanos = now + RETRY_NANOS; // no answer
+      default -> {}
+    }
+    String why = KubernetesLook.why(e);
+    if (!why.equals(problem)) {
+      LOG.warn("source {}: the deletion cost of pod {} is not written: {}", source, pod, why);
+    }
+    problem = why;
   }
 }

@@ -113,7 +113,10 @@ final class InferencePoolLook implements Look {
     this.config = config;
     this.rules = rules;
     this.connection = connection;
-    this.costs = config.deletionCost() ? new DeletionCosts(connection, System::nanoTime) : null;
+    this.costs =
+        config.deletionCost()
+            ? new DeletionCosts(config.name(), connection, System::nanoTime)
+            : null;
     rules.set(config.name(), Rules.NONE);
   }
 

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,9 +41,14 @@ final class KubernetesLook implements Look {
   }
 
   KubernetesLook(DiscoveryConfig config, KubernetesConnection connection) {
+    this(config, connection, System::nanoTime);
+  }
+
+  KubernetesLook(DiscoveryConfig config, KubernetesConnection connection, LongSupplier nanoClock) {
     this.config = config;
     this.connection = connection;
-    this.costs = config.deletionCost() ? new DeletionCosts(connection, System::nanoTime) : null;
+    this.costs =
+        config.deletionCost() ? new DeletionCosts(config.name(), connection, nanoClock) : null;
   }
 
   @Override

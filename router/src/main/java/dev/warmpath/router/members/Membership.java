@@ -240,10 +240,16 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   /**
    * Tells the sources what replicas are worth; waits for them.
    *
-   * @param seconds by replica
+   * @param seconds by replica; without those of which that is not known
    */
   public void worth(Map<String, Double> seconds) {
-    sources.forEach(source -> source.worth(seconds));
+    for (ReplicaSource source : sources) {
+      try {
+        source.worth(seconds);
+      } catch (RuntimeException e) {
+        LOG.error("source {}: what replicas are worth could not be told", source.name(), e);
+      }
+    }
   }
 
   /** How a replica was described; empty if it has left. */

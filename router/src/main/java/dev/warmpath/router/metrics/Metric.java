@@ -265,12 +265,13 @@ public enum Metric {
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
   ENGINE_SOLE_TOKENS(
       Type.GAUGE,
-      "Tokens that no other engine holds, nor a shared store; once in ten seconds.",
+      "Tokens that no other engine holds, nor a shared store; once in ten seconds;"
+          + " absent while its events are not exact.",
       "engine"),
   ENGINE_WORTH_SECONDS(
       Type.GAUGE,
       "What would be lost with the engine: the time to compute its sole tokens, weighed by their"
-          + " chance of reuse.",
+          + " chance of reuse; absent while its events are not exact.",
       "engine"),
   HIT_RATE_CHANGE(
       Type.GAUGE,

@@ -290,6 +290,19 @@ class ClusterTest {
   }
 
   @Test
+  void leastIdOfThoseThatAreHeardIsFirst() {
+    Router b = router("b");
+    assertTrue(b.cluster.isFirst(), "it is alone");
+    Router a = router("a");
+    pass(1_000);
+    assertTrue(a.cluster.isFirst());
+    assertFalse(b.cluster.isFirst());
+    cutOff.add(a.id);
+    pass(TimeUnit.NANOSECONDS.toMillis(2 * EXPIRE_NANOS));
+    assertTrue(b.cluster.isFirst(), "nothing is heard of the other");
+  }
+
+  @Test
   void routerThatStartedAgainHasNoneOfItsFormerRequests() {
     Router a = router("a");
     Router b = router("b");

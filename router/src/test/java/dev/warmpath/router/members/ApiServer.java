@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -63,7 +64,11 @@ final class ApiServer implements AutoCloseable {
   private long version;
   private int watchesGone;
   private String forbidden = "";
+  private Set<HttpMethod> forbiddenMethods = Set.of();
   private String unserved = "";
+  private String failing = "";
+  private int failingStatus;
+  private final List<String> tries = new ArrayList<>();
   private final List<String> patches = new ArrayList<>();
   private int lists;
 
@@ -94,6 +99,17 @@ final class ApiServer implements AutoCloseable {
   /** Requests for what ends so are refused; empty for none. */
   synchronized void forbid(String path) {
     forbidden = path;
+  }
+
+  /** Requests with this method are refused, whatever for. */
+  synchronized void forbidMethod(HttpMethod method) {
+    forbiddenMethods = Set.of(method);
+  }
+
+  /** Answers patches of that object with this status; an empty name for none. */
+  synchronized void failPatches(String name, int status) {
+    failing = name;
+    failingStatus = status;
   }
 
   /** Serves no API group that begins so, as if its CRDs were not installed; empty for none. */
@@ -146,7 +162,8 @@ final class ApiServer implements AutoCloseable {
     String path = request.path().replaceAll("/+", "/");
     Query query =
         new Query(path, request.getParam("labelSelector"), request.getParam("fieldSelector"));
-    if (!forbidden.isEmpty() && path.endsWith(forbidden)) {
+    if (forbiddenMethods.contains(request.method())
+        || (!forbidden.isEmpty() && path.endsWith(forbidden))) {
       fail(request, 403, "no " + path.substring(path.indexOf(NAMESPACE) + NAMESPACE.length()));
     } else if ("true".equals(request.getParam("watch"))) {
       request.toWebSocket().onSuccess(socket -> watch(socket, request, query));
@@ -165,7 +182,12 @@ final class ApiServer implements AutoCloseable {
 
   /** Merges annotations, and nothing else. */
   private synchronized void patch(HttpServerRequest request, String path, String body) {
+    tries.add(path.substring(path.lastIndexOf('/') + 1));
     HasMetadata object = objects.get(path);
+    if (!failing.isEmpty() && path.endsWith("/" + failing)) {
+      fail(request, failingStatus, "not now");
+      return;
+    }
     if (object == null) {
       fail(request, 404, "no " + path);
       return;
@@ -186,6 +208,11 @@ final class ApiServer implements AutoCloseable {
   /** The names of patched objects, one for each patch. */
   synchronized List<String> patches() {
     return List.copyOf(patches);
+  }
+
+  /** The names of objects that should be patched, one for each request. */
+  synchronized List<String> tries() {
+    return List.copyOf(tries);
   }
 
   private static boolean isCollection(String path) {

@@ -2,12 +2,18 @@ package dev.warmpath.router.members;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaTemplate;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.vertx.core.http.HttpMethod;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,21 +21,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class DeletionCostsTest {
 
   private final ApiServer server = new ApiServer();
   private final AtomicLong nanos = new AtomicLong();
   private final KubernetesConnection connection = new KubernetesConnection(this::credentials);
-  private final DeletionCosts costs = new DeletionCosts(connection, nanos::get);
+  private final DeletionCosts costs = new DeletionCosts("test", connection, nanos::get);
   private final Pod a = pod("pod-a");
   private final Pod b = pod("pod-b");
 
   @BeforeEach
-  void findPods() throws Exception {
+  void findPods() {
     server.put(a);
     server.put(b);
     found("pod-a", "pod-b");
+    pass(300);
   }
 
   @AfterEach
@@ -43,21 +51,54 @@ class DeletionCostsTest {
     costs.write(Map.of("pod-a", 1.5, "pod-b", 20.0, "elsewhere", 3.0));
     assertThat(cost(a)).isEqualTo("1500");
     assertThat(cost(b)).isEqualTo("20000");
+    pass(59);
     costs.write(Map.of("pod-a", 1e9));
     assertThat(server.patches()).as("the minute is not over").containsExactly("pod-a", "pod-b");
-    pass(60);
+    pass(1);
     costs.write(Map.of("pod-a", 1e9));
     assertThat(cost(a)).isEqualTo(String.valueOf(Integer.MAX_VALUE));
+    assertThat(cost(b)).as("it is not known any more").isEqualTo("20000");
   }
 
   @Test
-  void aPodIsWrittenOnceAMinuteAndOnlyWhenMuchHasChanged() {
-    for (int second = 0; second < 300; second += 10) {
-      costs.write(Map.of("pod-a", 1.0 + second, "pod-b", 5.0 + second / 1e3));
+  void nothingIsWrittenForTheFirstFiveMinutes() {
+    DeletionCosts fresh = new DeletionCosts("test", connection, nanos::get);
+    found(fresh, 8000, "pod-a", "pod-b");
+    pass(299);
+    fresh.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+    assertThat(server.tries()).isEmpty();
+    pass(1);
+    fresh.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+    assertThat(server.patches()).containsExactly("pod-a", "pod-b");
+  }
+
+  @Test
+  void onlyTheRightToPatchIsNeeded() {
+    server.forbidMethod(HttpMethod.GET);
+    costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+    assertThat(server.patches()).containsExactly("pod-a", "pod-b");
+  }
+
+  @Test
+  void smallChangesAreWrittenEveryFiveMinutesAndTheSmallestNever() {
+    for (int second = 0; second < 1_500; second += 10) {
+      costs.write(Map.of("pod-a", 100.0 + second / 10.0, "pod-b", second % 20 / 11.0));
       pass(10);
     }
     assertThat(server.patches().stream().filter(pod -> pod.equals("pod-a"))).hasSize(5);
     assertThat(server.patches().stream().filter(pod -> pod.equals("pod-b"))).hasSize(1);
+  }
+
+  @Test
+  void aPodOfWhichARankIsNotKnownIsNotTouched() {
+    Found ranks = new Found();
+    ranks.add(template(), "pod-a-rank-0", "10.1.0.1", 8000, Map.of());
+    ranks.add(template(), "pod-a-rank-1", "10.1.0.1", 8001, Map.of());
+    costs.found("test", ranks, Map.of("10.1.0.1:8000", "pod-a", "10.1.0.1:8001", "pod-a"));
+    costs.write(Map.of("pod-a-rank-0", 1.0));
+    assertThat(server.tries()).isEmpty();
+    costs.write(Map.of("pod-a-rank-0", 1.0, "pod-a-rank-1", 2.0));
+    assertThat(cost(a)).isEqualTo("3000");
   }
 
   @Test
@@ -75,7 +116,41 @@ class DeletionCostsTest {
   }
 
   @Test
-  void aPodThatIsGoneKeepsNobodyBack() throws Exception {
+  void aPodThatFailsKeepsNobodyBackAndIsTriedAgainAfterAMinute() {
+    server.failPatches("pod-a", 500);
+    for (int second = 0; second <= 60; second += 10) {
+      costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+      pass(10);
+    }
+    assertThat(server.tries()).containsExactly("pod-a", "pod-b", "pod-a");
+    server.failPatches("", 0);
+    pass(60);
+    costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+    assertThat(server.patches()).containsExactly("pod-b", "pod-a");
+  }
+
+  @Test
+  void replicasWithoutAPodAreToldOnce() {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger log = (Logger) LoggerFactory.getLogger(DeletionCosts.class);
+    lines.start();
+    log.addAppender(lines);
+    try {
+      found(costs, 9000, "pod-a", "pod-b");
+      found(costs, 9000, "pod-a", "pod-b");
+    } finally {
+      log.detachAppender(lines);
+    }
+    assertThat(lines.list)
+        .singleElement()
+        .satisfies(line -> {
+          assertThat(line.getLevel()).isEqualTo(Level.WARN);
+          assertThat(line.getFormattedMessage()).contains("source test", "replica pod-a", "{port}");
+        });
+  }
+
+  @Test
+  void aPodThatIsGoneKeepsNobodyBack() {
     server.delete(a);
     costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
     assertThat(server.patches()).containsExactly("pod-b");
@@ -85,22 +160,33 @@ class DeletionCostsTest {
     assertThat(server.patches()).containsExactly("pod-b");
   }
 
-  private void found(String... pods) throws Exception {
-    ReplicaTemplate template =
-        ConfigTree.parse(
-                "discovery: [{kind: kubernetes, service: s, deletion-cost: true}]", "f.yaml")
-            .config()
-            .discovery()
-            .get(0)
-            .replica();
+  private void found(String... pods) {
+    found(costs, 8000, pods);
+  }
+
+  /** At port 8000 there are the pods, while the replicas are said to be at that one. */
+  private static void found(DeletionCosts costs, int port, String... pods) {
     Found found = new Found();
     for (String pod : List.of(pods)) {
-      found.add(template, pod, address(pod), 8000, Map.of());
+      found.add(template(), pod, address(pod), port, Map.of());
     }
     costs.found(
         "test",
         found,
         Map.of(address("pod-a") + ":8000", "pod-a", address("pod-b") + ":8000", "pod-b"));
+  }
+
+  private static ReplicaTemplate template() {
+    try {
+      return ConfigTree.parse(
+              "discovery: [{kind: kubernetes, service: s, deletion-cost: true}]", "f.yaml")
+          .config()
+          .discovery()
+          .get(0)
+          .replica();
+    } catch (ConfigException e) {
+      throw new AssertionError(e);
+    }
   }
 
   private static String address(String pod) {

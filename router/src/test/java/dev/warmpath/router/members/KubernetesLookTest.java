@@ -13,6 +13,8 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.vertx.core.net.SocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -138,7 +140,13 @@ class KubernetesLookTest extends InferencePoolScenarios {
     source().worth(Map.of("pod-a", 1.5, "pod-b", 2.0));
     assertThat(server.patches()).isEmpty();
     closeSource();
-    start("service: vllm, deletion-cost: true");
+    AtomicLong nanos = new AtomicLong();
+    start(
+        "kubernetes",
+        "service: vllm, deletion-cost: true",
+        DAY,
+        (config, connection) -> new KubernetesLook(config, connection, nanos::get));
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
     untilNames("pod-a", "pod-b");
     Rig.until(() -> {
       source().worth(Map.of("pod-a", 1.5, "pod-b", 2.0));

@@ -16,6 +16,7 @@ import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.rig.Rig;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -310,7 +311,34 @@ class MembershipTest {
     assertThat(followed).containsExactly("a 1", "all");
   }
 
-  private static final class Listed implements Look {
+  @Test
+  void aSourceThatFailsKeepsNoOtherFromHearingWhatReplicasAreWorth() throws Exception {
+    Map<String, Double> heard = new HashMap<>();
+    Listed broken =
+        new Listed() {
+          @Override
+          public void worth(Map<String, Double> seconds) {
+            throw new IllegalStateException("broken");
+          }
+        };
+    Listed well =
+        new Listed() {
+          @Override
+          public void worth(Map<String, Double> seconds) {
+            heard.putAll(seconds);
+          }
+        };
+    membership.begin(
+        List.of(),
+        "",
+        List.of(
+            new ReplicaSource("broken", broken, 5, System::nanoTime),
+            new ReplicaSource("well", well, 5, System::nanoTime)));
+    membership.worth(Map.of("a", 1.0));
+    assertThat(heard).containsOnlyKeys("a");
+  }
+
+  private static class Listed implements Look {
     private volatile List<ReplicaConfig> now = List.of();
     private volatile boolean closed;
 

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -37,6 +38,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +47,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -697,7 +700,7 @@ public final class Dispatcher {
                 engine.name(),
                 engineEvents.view(engine.replica(), engine.dpRank()),
                 engine.meters().handedOver(),
-                worths.getOrDefault(engine, CacheWorth.NOTHING),
+                worths.get(engine),
                 engine.snapshot(nanos())));
       }
     }
@@ -705,8 +708,26 @@ public final class Dispatcher {
   }
 
   /**
-   * Finds out what would be lost with each engine, for reports from then on. Looks at all of the
-   * index, so it is for a thread of its own, now and then.
+   * What would be lost with each replica, in seconds, as it was found last. One with an engine of
+   * which that is not known is left out.
+   */
+  public Map<String, Double> worthSeconds() {
+    Map<EngineState, CacheWorth> found = worths;
+    Map<String, Double> seconds = new HashMap<>();
+    for (List<EngineState> ranks : table().engines()) {
+      List<CacheWorth> known = ranks.stream().map(found::get).filter(Objects::nonNull).toList();
+      if (known.size() == ranks.size()) {
+        seconds.put(
+            ranks.get(0).replica().name(), known.stream().mapToDouble(CacheWorth::seconds).sum());
+      }
+    }
+    return seconds;
+  }
+
+  /**
+   * Finds out what would be lost with each engine that is trusted to have told all it holds, for
+   * reports from then on. Looks at all of the index, so it is for a thread of its own, now and
+   * then.
    */
   public void appraise() {
     long[] soleBlocks = index.soleBlocks();
@@ -719,10 +740,12 @@ public final class Dispatcher {
           .forEach(model -> byModel.computeIfAbsent(model, one -> new ArrayList<>()).add(engine));
       EngineView view = engineEvents.view(engine.replica(), engine.dpRank());
       ChainSpace space = view.space();
-      if (space != null && view.slot() >= 0 && view.slot() < soleBlocks.length) {
+      if (view.trust() == Trust.EXACT
+          && space != null
+          && view.slot() >= 0
+          && view.slot() < soleBlocks.length) {
         long tokens = soleBlocks[view.slot()] * space.blockSizeTokens();
-        String model = engine.replica().models().stream().findFirst().orElse(null);
-        double chance = policies.of(model).reuseChance(engine.number(), nanos());
+        double chance = reuseChance(engine);
         double millis = engine.learned().cost().millisPerToken();
         found.put(engine, new CacheWorth(tokens, chance, tokens * chance * millis / 1e3));
       }
@@ -731,6 +754,17 @@ public final class Dispatcher {
     Map<String, HitRateChange> changes = new TreeMap<>();
     byModel.forEach((model, serving) -> changes.put(model, hitRateChange(model, serving)));
     hitRateChanges = changes;
+  }
+
+  /** A policy that knows nothing of the engine says 1, and so does not count. */
+  private double reuseChance(EngineState engine) {
+    ModelPolicies now = policies;
+    Set<String> models = engine.replica().models();
+    return (models.isEmpty() ? Stream.of(now.usual()) : models.stream().map(now::of))
+        .distinct()
+        .mapToDouble(policy -> policy.reuseChance(engine.number(), nanos()))
+        .min()
+        .orElse(1);
   }
 
   /** What one replica more and one fewer would do to the share of prompt tokens that are cached. */

@@ -6,12 +6,9 @@ package dev.warmpath.router.fleet.engine;
  * <p>Immutable.
  *
  * @param soleTokens tokens that no other engine holds, nor a store that engines share
- * @param reuseChance how likely a token of its cache is used again, 0 to 1; 1 if the policy does
- *     not learn that
+ * @param reuseChance how likely a token of its cache is used again, 0 to 1: the least of what the
+ *     policies of its models have learned; 1 if none has
  * @param seconds how long an engine as fast as it computes these tokens, weighed by the chance, at
  *     the begin of prompts
  */
-public record CacheWorth(long soleTokens, double reuseChance, double seconds) {
-
-  public static final CacheWorth NOTHING = new CacheWorth(0, 1, 0);
-}
+public record CacheWorth(long soleTokens, double reuseChance, double seconds) {}

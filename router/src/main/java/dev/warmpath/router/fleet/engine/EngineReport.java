@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param engine its name
  * @param handedOver requests whose prompt it computed for another one, or got from another one
- * @param worth what would be lost with it, as it was found last
+ * @param worth what would be lost with it, as it was found last; null if that is not known
  * @param state what the router remembers of it
  */
 public record EngineReport(
@@ -29,7 +29,7 @@ public record EngineReport(
     String engine,
     EngineView view,
     long handedOver,
-    CacheWorth worth,
+    @Nullable CacheWorth worth,
     EngineState.Snapshot state) {
 
   /**
@@ -68,8 +68,10 @@ public record EngineReport(
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, state.load().requestsInFlight(), engine);
     to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, state.load().queuedPrefillTokens(), engine);
     to.add(Metric.ENGINE_QUEUED_SECONDS, state.load().queuedPrefillMillis() / 1e3, engine);
-    to.add(Metric.ENGINE_SOLE_TOKENS, worth.soleTokens(), engine);
-    to.add(Metric.ENGINE_WORTH_SECONDS, worth.seconds(), engine);
+    if (worth != null) {
+      to.add(Metric.ENGINE_SOLE_TOKENS, worth.soleTokens(), engine);
+      to.add(Metric.ENGINE_WORTH_SECONDS, worth.seconds(), engine);
+    }
     OtherLoad others = replica.otherLoad(dpRank);
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.running(), engine, "running");
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.waiting(), engine, "waiting");

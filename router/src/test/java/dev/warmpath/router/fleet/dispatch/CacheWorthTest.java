@@ -4,10 +4,18 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.router.fleet.engine.CacheWorth;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.PrefillCost;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What would be lost with an engine. */
@@ -38,6 +46,61 @@ class CacheWorthTest {
     world.dispatcher.appraise();
     assertThat(worth("r0").soleTokens()).isEqualTo(800);
     assertThat(worth("r1")).isEqualTo(new CacheWorth(0, 1, 0));
+  }
+
+  @Test
+  void whatIsNotKnownIsNotWorthNothing() {
+    world.store("r0", 50, prompt(1000));
+    world.trust("r0", Trust.SUSPECT);
+    world.views.put(world.replica("r1"), EngineView.UNSEEN);
+    world.dispatcher.appraise();
+    assertThat(worth("r0")).isNull();
+    assertThat(worth("r1")).isNull();
+    assertThat(world.dispatcher.worthSeconds()).isEqualTo(Map.of("r2", 0.0));
+    world.trust("r0", Trust.EXACT);
+    world.dispatcher.appraise();
+    assertThat(world.dispatcher.worthSeconds()).containsOnlyKeys("r0", "r2");
+    assertThat(worth("r0").soleTokens()).isEqualTo(800);
+  }
+
+  @Test
+  void theLeastChanceOfItsModelsCounts() {
+    Policy usual = new Chance(1);
+    Map<String, Policy> byModel = Map.of("n", new Chance(0.25), "other", new Chance(0));
+    world.dispatcher.policies(new ModelPolicies(usual, byModel, model -> model));
+    world.replica("r0").models(Set.of("m", "n"));
+    world.dispatcher.appraise();
+    assertThat(worth("r0").reuseChance()).isEqualTo(0.25);
+    assertThat(worth("r1").reuseChance()).isEqualTo(1);
+  }
+
+  /** Finds all engines as likely to be used again. */
+  private record Chance(double chance) implements Policy {
+
+    @Override
+    public String name() {
+      return "chance";
+    }
+
+    @Override
+    public int choose(RoutingRequest request, Candidates candidates) {
+      return 0;
+    }
+
+    @Override
+    public String reason(RoutingRequest request, Candidates candidates, int winner) {
+      return "first";
+    }
+
+    @Override
+    public Score score(RoutingRequest request, Candidates candidates, int row) {
+      throw new AssertionError("nobody asks why");
+    }
+
+    @Override
+    public double reuseChance(int engine, long nowNanos) {
+      return chance;
+    }
   }
 
   /** As warm learns it: one engine's chats come back, the other's prompts never do. */
