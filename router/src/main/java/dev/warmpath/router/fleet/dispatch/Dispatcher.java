@@ -41,7 +41,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -112,7 +111,7 @@ public final class Dispatcher {
   private final AnswerModel answers = new AnswerModel();
   private final PrefillRatio ratios = new PrefillRatio();
   private final PromptHistory history = new PromptHistory();
-  private final Map<String, Counters<UncachedTokens.Cause>> uncached = new ConcurrentHashMap<>();
+  private final UncachedCounters uncached;
   private volatile Limits limits;
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
@@ -155,7 +154,11 @@ public final class Dispatcher {
         new Counters<>(cause -> Metric.UNASSIGNED_TOTAL.counter(registry, cause.label()));
     this.fallbacks =
         new Counters<>(cause -> Metric.FALLBACKS_TOTAL.counter(registry, cause.label()));
-    fleet.onRemoval(gone -> table()); // what was counted of it goes at once
+    this.uncached = new UncachedCounters(fleet, registry);
+    fleet.onRemoval(gone -> { // what was counted of it goes at once
+      table();
+      uncached.removed();
+    });
   }
 
   /** Whether assignments keep the scores of their choice, of {@value Plan#MOST_SCORED} engines. */
@@ -578,14 +581,7 @@ public final class Dispatcher {
    * An engine has reported what it reused of a prompt: the rest was not cached for these causes.
    */
   void countUncached(Replica replica, @Nullable String model, UncachedTokens tokens) {
-    Counters<UncachedTokens.Cause> ofModel =
-        uncached.computeIfAbsent(
-            EngineMeters.modelLabel(replica, model),
-            label ->
-                new Counters<>(cause ->
-                    Metric.UNCACHED_TOKENS_TOTAL.counter(
-                        environment.metrics().registry(), label, cause.label())));
-    tokens.byCause().forEach((cause, count) -> ofModel.of(cause).increment(count));
+    uncached.count(replica, model, tokens);
   }
 
   private static void countSlowTier(EngineMeters meters, Choice choice, int ownTokens) {

@@ -133,6 +133,21 @@ class UncachedTest {
     assertThat(uncached.of(ELSEWHERE) + uncached.of(LOST)).isZero();
   }
 
+  @Test
+  void aModelThatNobodyServesAnyMoreIsShownNoMore() {
+    world.add("r1");
+    serve(PROMPT, 0);
+    serve(prompt(0, 1000, 0, 7), 0);
+    Assignment late = world.assign(PROMPT);
+    world.fleet.change(List.of(world.replica("r0")), List.of());
+    assertThat(counted()).as("the other one serves it").containsKey("new");
+    world.fleet.change(List.of(world.replica("r1")), List.of());
+    assertThat(counted()).isEmpty();
+    late.usage(1000, 0);
+    late.finished(Outcome.COMPLETED);
+    assertThat(counted()).isEmpty();
+  }
+
   private void serve(PromptResult.Tokens prompt, int cached) {
     Assignment assignment = world.assign(prompt);
     assignment.usage(prompt.totalTokens(), cached);
