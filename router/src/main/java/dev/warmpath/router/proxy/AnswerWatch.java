@@ -21,6 +21,8 @@ public final class AnswerWatch {
   private final boolean good;
   private final UsageScanner scanner;
   private long contentNanos = UNKNOWN;
+  private int contentChunks;
+  private boolean wasPaused;
   private boolean named;
 
   /**
@@ -68,12 +70,14 @@ public final class AnswerWatch {
       assignment.meters().recordTokenGap(nowNanos - contentNanos);
     }
     contentNanos = nowNanos;
+    contentChunks++;
     return isFirst;
   }
 
   /** The client reads too slowly: the next content is late for its sake. */
   public void paused() {
     contentNanos = UNKNOWN;
+    wasPaused = true;
   }
 
   UsageScanner scanner() {
@@ -110,6 +114,11 @@ public final class AnswerWatch {
         request.model(),
         reported.cachedTokens(),
         isTold ? reported.answerTokens() : scanner.contentEvents());
+    if (isTold && contentChunks > 0 && !wasPaused && !scanner.hasChoices()) {
+      // A chunk may bring several tokens, the first one too, whose time is not seen.
+      long decoded = (long) reported.answerTokens() * (contentChunks - 1) / contentChunks;
+      assignment.streamed((int) decoded, contentNanos);
+    }
     RequestTrace trace = request.trace();
     if (trace != null) {
       trace.usage(reported.promptTokens(), reported.cachedTokens(), reported.answerTokens());

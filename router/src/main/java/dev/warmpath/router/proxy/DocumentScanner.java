@@ -60,6 +60,11 @@ final class DocumentScanner extends UsageScanner {
   }
 
   @Override
+  public boolean hasChoices() {
+    return false;
+  }
+
+  @Override
   public boolean begun() {
     return begun;
   }

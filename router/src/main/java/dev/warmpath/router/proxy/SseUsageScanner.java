@@ -31,6 +31,8 @@ final class SseUsageScanner extends UsageScanner {
 
   private static final byte[] KEY = "\"usage\"".getBytes(StandardCharsets.US_ASCII);
 
+  private static final byte[] INDEX = "\"index\":".getBytes(StandardCharsets.US_ASCII);
+
   private Usage usage = Usage.NONE;
   private @Nullable String id;
   private byte[] started = new byte[0];
@@ -40,6 +42,7 @@ final class SseUsageScanner extends UsageScanner {
   private int contentEvents;
   private int events;
   private boolean begun;
+  private boolean hasChoices;
   private boolean hasData;
 
   @Override
@@ -66,6 +69,11 @@ final class SseUsageScanner extends UsageScanner {
   @Override
   public int events() {
     return events;
+  }
+
+  @Override
+  public boolean hasChoices() {
+    return hasChoices;
   }
 
   @Override
@@ -133,6 +141,7 @@ final class SseUsageScanner extends UsageScanner {
       hasData = false;
     } else if (isAt(DATA, bytes, from, to)) {
       hasData = true;
+      hasChoices = hasChoices || hasLaterIndex(bytes, from + DATA.length, to);
       if (holdsUsage(bytes, from + DATA.length, to)) {
         parse(bytes, from + DATA.length, to);
       }
@@ -148,6 +157,19 @@ final class SseUsageScanner extends UsageScanner {
     for (int at = from; at <= to - KEY.length; at++) {
       if (bytes[at] == '"' && isAt(KEY, bytes, at, to)) {
         return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean hasLaterIndex(byte[] bytes, int from, int to) {
+    for (int at = from; at < to - INDEX.length; at++) {
+      if (bytes[at] == '"' && bytes[at + 1] == 'i' && isAt(INDEX, bytes, at, to)) {
+        int value = at + INDEX.length;
+        value += bytes[value] == ' ' && value + 1 < to ? 1 : 0;
+        if (bytes[value] >= '1' && bytes[value] <= '9') {
+          return true;
+        }
       }
     }
     return false;

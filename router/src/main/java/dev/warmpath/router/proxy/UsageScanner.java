@@ -33,6 +33,9 @@ public abstract sealed class UsageScanner permits DocumentScanner, SseUsageScann
   /** How many events a stream brought; 0 for a single document. */
   public abstract int events();
 
+  /** Whether a stream brings several choices, or may: an event has an index other than 0. */
+  public abstract boolean hasChoices();
+
   /** Whether anything came but comments, which an engine sends while it computes. */
   public abstract boolean begun();
 

@@ -12,10 +12,12 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.net.http.HttpResponse;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
@@ -96,6 +98,55 @@ class EngineSpeedTest {
       held.remove().response().end("{}");
       later.join();
       rig.untilIdle();
+    }
+  }
+
+  @Test
+  void onlyAStreamThatCameAsItWasMadeTeachesWhatAStepTakes() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("limits.client-buffer-bytes", 65_536, "test"))) {
+      stream(rig, 20, 1, SHORT_PAD, 0);
+      assertThat(stepMillis(rig)).isEqualTo(15);
+      stream(rig, 20, 40, FLOOD_PAD, 1_500);
+      assertThat(stepMillis(rig)).as("the client paused").isEqualTo(15);
+      stream(rig, 20, 40, SHORT_PAD, 0);
+      assertThat(stepMillis(rig)).as("20 tokens in a moment").isLessThan(15);
+    }
+  }
+
+  private static final int SHORT_PAD = 10;
+  private static final int FLOOD_PAD = 1 << 20;
+
+  private static double stepMillis(Rig rig) {
+    return Objects.requireNonNull(rig.router.dispatcher().engine("r0")).fullMillis(1, 0, 1);
+  }
+
+  /** So many chunks that come one after the other bring so many tokens. */
+  private static void stream(Rig rig, int tokens, int chunks, int pad, long clientWaitsMs)
+      throws Exception {
+    AtomicBoolean isWritten = new AtomicBoolean();
+    rig.backends.get(0).script =
+        (request, body) -> {
+          HttpServerResponse to = stream(request);
+          String usage = "{\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":" + tokens + "}}";
+          write(rig, to, chunks, event("{\"a\":\"" + "x".repeat(pad) + "\"}"), event(usage));
+          isWritten.set(true);
+        };
+    try (RawClient client = new RawClient(rig.router.port(), 16_384)) {
+      client.postAndClose("/v1/chat/completions", "{\"stream\":true,\"model\":\"m\"}");
+      Rig.until(isWritten::get);
+      Thread.sleep(clientWaitsMs);
+      client.readToEnd();
+    }
+    rig.untilIdle();
+  }
+
+  private static void write(
+      Rig rig, HttpServerResponse to, int chunks, String content, String last) {
+    if (chunks == 1) {
+      to.end(content + last);
+    } else {
+      to.write(content);
+      after(rig, 3, () -> write(rig, to, chunks - 1, content, last));
     }
   }
 

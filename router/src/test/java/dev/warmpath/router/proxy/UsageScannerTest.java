@@ -70,6 +70,18 @@ class UsageScannerTest {
   }
 
   @Test
+  void anEventOfAnotherChoiceIsSeen() {
+    assertThat(scan("text/event-stream", EVENTS, List.of()).hasChoices()).isFalse();
+    String first = "data: {\"choices\":[{\"index\":0,\"text\":\"\\\"index\\\":1\"}]}\n\n";
+    assertThat(scan("text/event-stream", first, List.of()).hasChoices()).isFalse();
+    for (String index : List.of("\"index\":1", "\"index\": 12")) {
+      String second = first + "data: {\"choices\":[{" + index + ",\"text\":\"a\"}]}\n\n";
+      assertThat(scan("text/event-stream", second, List.of()).hasChoices()).isTrue();
+    }
+    assertThat(scan("text/event-stream", "data: \"index\":\n\n", List.of()).hasChoices()).isFalse();
+  }
+
+  @Test
   void wrongTypesAreAbsent() {
     String text =
         "{\"usage\":{\"prompt_tokens\":1e3,\"prompt_tokens_details\":{\"cached_tokens\":99999999999}}}";

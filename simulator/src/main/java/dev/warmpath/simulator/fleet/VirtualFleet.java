@@ -460,6 +460,7 @@ public final class VirtualFleet {
         request.assignment.served(null, request.cachedTokens(), request.answerTokens());
       }
       request.assignment.served(null, -1, request.answerTokens());
+      request.assignment.streamed(request.answerTokens() - 1, nowNanos);
       request.assignment.finished(Outcome.COMPLETED);
       over(request.question.number, false);
     }

@@ -39,6 +39,8 @@ public final class Assignment implements DispatchResult {
   private volatile boolean untold;
   private volatile boolean computed;
   private volatile int answerTokens;
+  private volatile int steps;
+  private volatile long lastTokenNanos;
   private volatile long[] note = Policy.NOTHING;
 
   Assignment(
@@ -300,6 +302,17 @@ public final class Assignment implements DispatchResult {
     }
   }
 
+  /**
+   * Its stream came as the engine made it, so that it shows what a step takes.
+   *
+   * @param decoded tokens that came after the first ones
+   * @param lastNanos when the last of them came, by the dispatcher's clock
+   */
+  public void streamed(int decoded, long lastNanos) {
+    lastTokenNanos = lastNanos;
+    steps = decoded;
+  }
+
   /** What came of a pull: what is reported then says nothing of the engine's own memory. */
   private void countPull(int cachedTokens) {
     Choice.Pulled pulled = choice.pulled();
@@ -327,7 +340,7 @@ public final class Assignment implements DispatchResult {
     }
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
     if (ended && outcome == Outcome.COMPLETED) {
-      engine.teach(dispatcher.answers(), reservation, answerTokens, dispatcher.nanos());
+      engine.teach(dispatcher.answers(), reservation, steps, lastTokenNanos, dispatcher.nanos());
     }
     BlockChain chain = choice.blocks();
     if (ended && outcome == Outcome.COMPLETED && chain != null) {

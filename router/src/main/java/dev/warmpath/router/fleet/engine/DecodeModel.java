@@ -6,7 +6,8 @@ import dev.warmpath.router.routing.DecodeCost;
  * Learns how long one engine's steps take while it decodes, from streams that ended there.
  *
  * <p>A stream of n steps takes {@code n·(o + c·K) + p}: K is the context in flight on average over
- * the stream, p the time of the prompts that were computed meanwhile.
+ * the stream, p the time of the prompts that were computed meanwhile. Streams of fewer than 16
+ * steps teach nothing: their time is that of the network's packets.
  *
  * <p>Confined to its engine's lock.
  */
@@ -17,6 +18,7 @@ final class DecodeModel {
   private static final double RATE = 0.05;
   private static final double BOUND = 100;
   private static final double MOST_ERROR = 1;
+  private static final int LEAST_STEPS = 16;
 
   private DecodeCost cost = DecodeCost.DEFAULT;
 
@@ -33,7 +35,7 @@ final class DecodeModel {
    * @param promptMillis of what was computed meanwhile
    */
   void observe(double millis, int steps, double contextTokens, double promptMillis) {
-    if (!(millis > 0 && steps > 0 && contextTokens >= 0 && promptMillis >= 0)) {
+    if (!(millis > 0 && steps >= LEAST_STEPS && contextTokens >= 0 && promptMillis >= 0)) {
       return;
     }
     double base = cost.stepMillis() * steps;

@@ -25,6 +25,9 @@ public final class EngineLoad {
     private final boolean known;
     final boolean computed;
 
+    /** Its prompt was computed, and how long that took is known or not. */
+    private boolean counted;
+
     /** The queue's. */
     boolean queued;
 
@@ -75,8 +78,9 @@ public final class EngineLoad {
   private double recentMicros;
   private long recentNanos;
 
-  /* Running sums: what was computed, and the context over time. */
+  /* Running sums: what was computed, what was with no known time, and the context over time. */
   private long computedMicros;
+  private long untimed;
   private double contextTokenMillis;
   private long summedNanos;
 
@@ -106,10 +110,10 @@ public final class EngineLoad {
   /** A stream's first token came: its prompt is computed. Without effect if that was known. */
   public void prefilled(Share share, long nowNanos) {
     advance(nowNanos);
+    count(share);
     if (!share.queued) {
       return;
     }
-    computedMicros += share.prefillMicros;
     if (share.known) {
       period.computed(share.prefillTokens, share.contextTokens, nowNanos);
     } else {
@@ -129,9 +133,22 @@ public final class EngineLoad {
     return taken;
   }
 
+  private void count(Share share) {
+    if (share.counted) {
+      return;
+    }
+    share.counted = true;
+    if (share.known) {
+      computedMicros += share.prefillMicros;
+    } else {
+      untimed++;
+    }
+  }
+
   /** The request is over. */
   public void remove(Share share, long nowNanos) {
     advance(nowNanos);
+    untimed += share.counted || share.prefillMicros == 0 ? 0 : 1;
     if (share.queued) {
       period.spoil(); // nobody knows how much of it was computed
       recentMicros = Math.max(0, recentMicros(nowNanos) - share.prefillMicros);
@@ -165,9 +182,18 @@ public final class EngineLoad {
     return contextTokenMillis;
   }
 
-  /** The time for all prompts that were seen to be computed. */
-  long computedMicros() {
-    return computedMicros;
+  /**
+   * The time for all prompts that were computed until now, that which is under way in part;
+   * differences of it count.
+   */
+  long computedMicros(long nowNanos) {
+    advance(nowNanos);
+    return computedMicros + queue.headMicros(nowNanos);
+  }
+
+  /** Prompts that were computed, or partly, in a time that is not known. */
+  long untimed() {
+    return untimed;
   }
 
   private double recentMicros(long nowNanos) {
@@ -205,8 +231,9 @@ public final class EngineLoad {
   }
 
   private void advance(long nowNanos) {
-    if (queue.advance(nowNanos)) {
+    for (Share left = queue.elapsed(nowNanos); left != null; left = queue.elapsed(nowNanos)) {
       period.spoil();
+      count(left);
     }
   }
 }

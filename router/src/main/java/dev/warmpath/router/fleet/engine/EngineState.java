@@ -65,6 +65,9 @@ public final class EngineState {
     }
   }
 
+  /** The part of an answer's time after its last token that does not matter. */
+  private static final double MOST_TAIL = 0.1;
+
   private final Replica replica;
   private final int dpRank;
   private final int number;
@@ -416,7 +419,9 @@ public final class EngineState {
     computedNanos = nowNanos;
     load.prefilled(reservation.share, nowNanos);
     reservation.firstContextTokenMillis = load.contextTokenMillis(nowNanos);
-    reservation.firstComputedMicros = load.computedMicros();
+    reservation.firstComputedMicros = load.computedMicros(nowNanos);
+    reservation.firstUntimed = load.untimed();
+    reservation.amongOthers = worksForOthers();
     PrefillPeriod.Sample sample = load.takeSample();
     if (sample != null) {
       prefill.observe(sample);
@@ -468,20 +473,30 @@ public final class EngineState {
   /**
    * A request that was completed here shows how long answers take.
    *
-   * @param answerTokens 0 if they are not known
+   * @param steps that it took from the first token to {@code lastNanos}; 0 if they are not known
+   * @param lastNanos when its last token came
    */
   public synchronized void teach(
-      AnswerModel model, Reservation reservation, int answerTokens, long nowNanos) {
+      AnswerModel model, Reservation reservation, int steps, long lastNanos, long nowNanos) {
     EngineState.Demand own = reservation.demand;
     if (reservation.firstToken && own != null && own.part() != Part.PROMPT) {
       double millis = (nowNanos - reservation.firstTokenNanos) / 1e6;
-      if (answerTokens > 1 && millis > 0) {
+      double decoding = (lastNanos - reservation.firstTokenNanos) / 1e6;
+      boolean isSeen =
+          reservation.firstUntimed == load.untimed()
+              && !reservation.amongOthers
+              && !worksForOthers();
+      if (steps > 0 && isSeen && decoding > millis * (1 - MOST_TAIL)) {
         double context = load.contextTokenMillis(nowNanos) - reservation.firstContextTokenMillis;
-        double prompts = (load.computedMicros() - reservation.firstComputedMicros) / 1e3;
-        decode.observe(millis, answerTokens - 1, context / millis, prompts);
+        double prompts = (load.computedMicros(nowNanos) - reservation.firstComputedMicros) / 1e3;
+        decode.observe(decoding, steps, context / millis, prompts);
       }
       model.observe(millis, load.prefillShare(nowNanos), decode.cost(), load.contextTokens());
     }
+  }
+
+  private boolean worksForOthers() {
+    return replica.otherLoad(dpRank).requests() > 0;
   }
 
   /**

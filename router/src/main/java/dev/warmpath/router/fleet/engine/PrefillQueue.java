@@ -75,18 +75,34 @@ final class PrefillQueue {
   }
 
   /**
+   * Lets the first one leave if its estimate is over and nothing else shows that.
+   *
+   * @return the one that left, or null
+   */
+  @Nullable Share elapsed(long nowNanos) {
+    Share first = head;
+    if (first == null || first.streamed || sinceHeadMicros(nowNanos) < first.prefillMicros) {
+      return null;
+    }
+    headNanos += TimeUnit.MICROSECONDS.toNanos(first.prefillMicros);
+    unlink(first);
+    return first;
+  }
+
+  /**
    * Lets those leave whose estimate is over and of which nothing else shows it; whether any did.
    */
   boolean advance(long nowNanos) {
-    Share first = head;
     boolean any = false;
-    while (first != null && !first.streamed && sinceHeadMicros(nowNanos) >= first.prefillMicros) {
-      headNanos += TimeUnit.MICROSECONDS.toNanos(first.prefillMicros);
-      unlink(first);
-      first = head;
+    while (elapsed(nowNanos) != null) {
       any = true;
     }
     return any;
+  }
+
+  /** The time that went into the first one. */
+  long headMicros(long nowNanos) {
+    return head == null ? 0 : Math.min(sinceHeadMicros(nowNanos), head.prefillMicros);
   }
 
   /** How long it takes to compute them all. */

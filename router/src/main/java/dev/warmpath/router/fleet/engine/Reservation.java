@@ -24,6 +24,8 @@ public final class Reservation {
   long firstTokenNanos;
   double firstContextTokenMillis;
   long firstComputedMicros;
+  long firstUntimed;
+  boolean amongOthers;
   boolean over;
 
   /**

@@ -51,7 +51,7 @@ class DecodeModelTest {
   @Test
   void staysWithinItsBounds() {
     for (int i = 0; i < 1_000; i++) {
-      model.observe(1e12, 1, 100_000, 0);
+      model.observe(1e12, 16, 100_000, 0);
     }
     assertThat(model.cost().millis(0)).isCloseTo(1_500, within(1e-6));
     for (int i = 0; i < 3_000; i++) {
@@ -61,9 +61,10 @@ class DecodeModelTest {
   }
 
   @Test
-  void nothingIsLearnedOfOneToken() {
+  void nothingIsLearnedOfAFewSteps() {
     model.observe(100, 0, 0, 0);
-    model.observe(0, 5, 0, 0);
+    model.observe(100_000, 15, 0, 0);
+    model.observe(0, 500, 0, 0);
     assertThat(model.cost()).isEqualTo(DecodeCost.DEFAULT);
   }
 }
