@@ -10,6 +10,7 @@ import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.UpgradeRejectedException;
+import io.vertx.core.http.WebSocketClient;
 import io.vertx.core.http.WebSocketConnectOptions;
 import java.io.IOException;
 import java.net.http.HttpRequest;
@@ -40,6 +41,9 @@ class WhomAKeyAdmitsTest {
   private static Rig rig;
   private static Backend backend;
 
+  /** One that nobody holds is closed when garbage is collected, with its connections. */
+  private static WebSocketClient client;
+
   @BeforeAll
   static void start() throws IOException {
     Path keys = folder.resolve("keys.yaml");
@@ -61,6 +65,7 @@ class WhomAKeyAdmitsTest {
                         Map.of("name", "m", "tokenizer", "embedded", "aliases", List.of("alias")),
                         "test"));
     backend = rig.backends.get(0);
+    client = rig.vertx().createWebSocketClient();
     backend.models =
         "{\"data\":[{\"id\":\"m\"},{\"id\":\"n\"},{\"id\":\"org/x y\"},{\"id\":\"alias\"}]}";
     Rig.until(() -> rig.router.fleet().find("r0").orElseThrow().serves("n"));
@@ -251,8 +256,7 @@ class WhomAKeyAdmitsTest {
             .setURI(path)
             .addHeader("authorization", "Bearer " + key);
     try {
-      rig.vertx()
-          .createWebSocketClient()
+      client
           .connect(options)
           .compose(socket -> socket.close())
           .toCompletionStage()

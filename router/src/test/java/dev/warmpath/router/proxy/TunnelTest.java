@@ -12,6 +12,8 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 import io.vertx.core.http.UpgradeRejectedException;
 import io.vertx.core.http.WebSocket;
+import io.vertx.core.http.WebSocketClient;
+import io.vertx.core.http.WebSocketClientOptions;
 import io.vertx.core.http.WebSocketConnectOptions;
 import io.vertx.core.http.WebSocketFrame;
 import java.nio.file.Files;
@@ -28,6 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** WebSockets of clients, joined to those of replicas. */
 class TunnelTest {
+
+  /** A client that nobody holds is closed when garbage is collected, with its connections. */
+  private static final List<WebSocketClient> HELD = new CopyOnWriteArrayList<>();
 
   private final List<ServerWebSocket> ups = new CopyOnWriteArrayList<>();
 
@@ -288,11 +293,10 @@ class TunnelTest {
     WebSocketConnectOptions options = new WebSocketConnectOptions();
     options.setHost("127.0.0.1").setPort(rig.router.port()).setURI(uri);
     options.addHeader("x-custom", "yes");
-    return await(
-        rig.vertx()
-            .createWebSocketClient(
-                new io.vertx.core.http.WebSocketClientOptions().setMaxFrameSize(1 << 20))
-            .connect(options));
+    WebSocketClient client =
+        rig.vertx().createWebSocketClient(new WebSocketClientOptions().setMaxFrameSize(1 << 20));
+    HELD.add(client);
+    return await(client.connect(options));
   }
 
   private static <T> T await(Future<T> future) throws Exception {
