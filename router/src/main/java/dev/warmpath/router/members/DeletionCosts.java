@@ -8,8 +8,12 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.net.HttpURLConnection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,13 +26,24 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Nothing is written for the first five minutes, until the index is likely to be whole. Then a
  * pod is written when its cost has changed by a second or more, and by half of it, once a minute at
- * most, or by a tenth, once in five minutes. A pod that cannot be written is tried again after a
- * minute; without the right to it, or an answer of the API server, all are left alone for ten
- * minutes, or one. The log tells once.
+ * most, or by a tenth, once in five minutes. What another router has written counts as written by
+ * this one, when it is met. A pod that cannot be written is tried again after a minute; without the
+ * right to it, or an answer of the API server, all are left alone for ten minutes, or one. The log
+ * tells once.
  *
- * <p>Thread-safe; writes wait for the API server.
+ * <p>Thread-safe; a thread of its own waits for the API server, while there is something to write.
  */
-final class DeletionCosts {
+final class DeletionCosts implements AutoCloseable {
+
+  /*
+   * Routers that share nothing but the API server take turns by the rule: a write is preceded by an
+   * empty patch, which changes nothing and brings the pod as it stands, with no other right than
+   * the one to patch. If its cost is not what this router wrote last, somebody wrote it within this
+   * router's last minute, as far as this one knows: the pod's minute begins anew.
+   *
+   *   worth ─▶ latest ─▶ thread ─▶ due by the rule? ─▶ empty patch ─▶ another's? its minute begins
+   *                                                        └────────▶ as left: patch
+   */
 
   static final String ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 
@@ -42,6 +57,7 @@ final class DeletionCosts {
   private static final long RETRY_NANOS = TimeUnit.MINUTES.toNanos(1);
   private static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(10);
   private static final double MILLIS = 1e3;
+  private static final long IDLE_SECONDS = 60;
 
   /** Pods by the names of their replicas. */
   private record Pods(String namespace, Map<String, String> byReplica) {}
@@ -58,7 +74,12 @@ final class DeletionCosts {
   /** When each pod failed that cannot be written. */
   private final Map<String, Long> failed = new HashMap<>();
 
-  private @Nullable String problem;
+  /** Of the last failure the status, 0 for no answer; null if the last write was good. */
+  private @Nullable Integer problem;
+
+  private final AtomicReference<@Nullable Map<String, Double>> latest = new AtomicReference<>();
+  private final ThreadPoolExecutor writer;
+  private volatile boolean closed;
 
   /** Before it nothing is written. */
   private long restNanos;
@@ -71,6 +92,50 @@ final class DeletionCosts {
     this.connection = connection;
     this.nanoClock = nanoClock;
     this.restNanos = nanoClock.getAsLong() + FIRST_NANOS;
+    this.writer =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            run -> {
+              Thread thread = new Thread(run, "warmpath-deletion-costs-" + source);
+              thread.setDaemon(true);
+              return thread;
+            },
+            new ThreadPoolExecutor.DiscardPolicy());
+    writer.allowCoreThreadTimeOut(true);
+  }
+
+  /**
+   * Has what has changed written soon; does not wait. Of several that come while the API server is
+   * slow the last one counts.
+   *
+   * @param worthSeconds by replica; without those of which it is not known
+   */
+  void update(Map<String, Double> worthSeconds) {
+    if (latest.getAndSet(worthSeconds) == null) {
+      writer.execute(this::writeLatest);
+    }
+  }
+
+  private void writeLatest() {
+    try {
+      Map<String, Double> worthSeconds = latest.getAndSet(null);
+      if (worthSeconds != null) {
+        write(worthSeconds);
+      }
+    } catch (RuntimeException e) {
+      LOG.error("source {}: deletion costs could not be written", source, e);
+    }
+  }
+
+  /** Writes nothing more; a write that runs may fail. */
+  @Override
+  public void close() {
+    closed = true;
+    writer.shutdown();
   }
 
   /**
@@ -110,7 +175,7 @@ final class DeletionCosts {
     failed.keySet().retainAll(now.byReplica.values());
     costs(now, worthSeconds)
         .forEach((pod, cost) -> {
-          if (!isResting() && isDue(pod, cost)) {
+          if (!closed && !isResting() && isDue(pod, cost)) {
             write(now.namespace, pod, cost);
           }
         });
@@ -153,7 +218,29 @@ final class DeletionCosts {
   }
 
   private void write(String namespace, String pod, int cost) {
-    String patch = "{\"metadata\":{\"annotations\":{\"%s\":\"%d\"}}}".formatted(ANNOTATION, cost);
+    try {
+      Integer there = cost(patch(namespace, pod, "{}"));
+      Written before = written.get(pod);
+      if (there != null && (before == null || before.cost != there)) {
+        written.put(pod, new Written(there, nanoClock.getAsLong()));
+      } else {
+        patch(
+            namespace,
+            pod,
+            "{\"metadata\":{\"annotations\":{\"%s\":\"%d\"}}}".formatted(ANNOTATION, cost));
+        written.put(pod, new Written(cost, nanoClock.getAsLong()));
+      }
+      failed.remove(pod);
+      if (failed.isEmpty()) {
+        problem = null;
+      }
+    } catch (KubernetesClientException e) {
+      failed(pod, e);
+    }
+  }
+
+  /** Merges a change into a pod; returns the pod as it is then. */
+  private Pod patch(String namespace, String pod, String change) {
     // With an object at hand the client does not get the pod first, for which there may be no
     // right.
     Pod named =
@@ -163,21 +250,20 @@ final class DeletionCosts {
             .withNamespace(namespace)
             .endMetadata()
             .build();
-    try {
-      connection
-          .client()
-          .pods()
-          .inNamespace(namespace)
-          .resource(named)
-          .patch(PatchContext.of(PatchType.JSON_MERGE), patch);
-      written.put(pod, new Written(cost, nanoClock.getAsLong()));
-      failed.remove(pod);
-      if (failed.isEmpty()) {
-        problem = null;
-      }
-    } catch (KubernetesClientException e) {
-      failed(pod, e);
-    }
+    return connection
+        .client()
+        .pods()
+        .inNamespace(namespace)
+        .resource(named)
+        .patch(PatchContext.of(PatchType.JSON_MERGE), change);
+  }
+
+  /** The cost that a pod has; null without one. */
+  private static @Nullable Integer cost(Pod pod) {
+    Map<String, String> all = pod.getMetadata().getAnnotations();
+    String cost = all == null ? null : all.get(ANNOTATION);
+    // the API server admits 32-bit numbers only
+    return cost == null ? null : Integer.valueOf(cost);
   }
 
   private void failed(String pod, KubernetesClientException e) {
@@ -192,10 +278,13 @@ final class DeletionCosts {
       case 0 -> restNanos = now + RETRY_NANOS; // no answer
       default -> {}
     }
-    String why = KubernetesLook.why(e);
-    if (!why.equals(problem)) {
-      LOG.warn("source {}: the deletion cost of pod {} is not written: {}", source, pod, why);
+    if (!closed && !Objects.equals(problem, e.getCode())) {
+      LOG.warn(
+          "source {}: the deletion cost of pod {} is not written: {}",
+          source,
+          pod,
+          KubernetesLook.why(e));
     }
-    problem = why;
+    problem = e.getCode();
   }
 }

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -160,7 +161,10 @@ final class InferencePoolLook implements Look {
       }
       Map<String, String> podByAddress = new HashMap<>();
       connection
-          .list(PODS, connection.client().pods().inNamespace(namespace).withLabels(pool.labels()))
+          .list(
+              PODS,
+              connection.client().pods().inNamespace(namespace).withLabels(pool.labels()),
+              InferencePoolLook::reads)
           .stream()
           .filter(InferencePoolLook::takesRequests)
           .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
@@ -468,6 +472,19 @@ final class InferencePoolLook implements Look {
             .anyMatch(one -> "Ready".equals(one.getType()) && "True".equals(one.getStatus()));
   }
 
+  /**
+   * What is read of a pod: nothing for as long as it takes no requests. Of its other changes there
+   * are many, deletion costs among them.
+   */
+  private static Object reads(Pod pod) {
+    return takesRequests(pod)
+        ? List.of(
+            pod.getStatus().getPodIP(),
+            KubernetesLook.annotations(pod),
+            Optional.ofNullable(activePorts(pod)))
+        : List.of();
+  }
+
   /** Adds a replica for each port that the pod serves. */
   private void add(Found found, Pool pool, Pod pod) {
     String name = pod.getMetadata().getName();
@@ -505,12 +522,15 @@ final class InferencePoolLook implements Look {
   @Override
   public void worth(Map<String, Double> seconds) {
     if (costs != null) {
-      costs.write(seconds);
+      costs.update(seconds);
     }
   }
 
   @Override
   public void close() {
+    if (costs != null) {
+      costs.close();
+    }
     connection.close();
   }
 }

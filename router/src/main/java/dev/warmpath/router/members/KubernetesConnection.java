@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,10 @@ final class KubernetesConnection implements AutoCloseable {
 
   private final Supplier<Config> credentials;
   private volatile Runnable wake = () -> {};
-  private final Map<String, Set<String>> listedVersions = new ConcurrentHashMap<>();
+
+  /** By watch, then by name: of each listed object what counts of it. */
+  private final Map<String, Map<String, Object>> listed = new ConcurrentHashMap<>();
+
   private final Set<String> changed = ConcurrentHashMap.newKeySet();
   private final Map<String, Watch> watches = new HashMap<>();
   private @Nullable KubernetesClient client;
@@ -100,23 +104,32 @@ final class KubernetesConnection implements AutoCloseable {
   }
 
   /**
-   * Lists objects, and watches them from there on.
+   * Lists objects, and watches them from there on for any change.
    *
    * @param watch its name: it takes the place of an earlier one of that name
    */
   <T extends HasMetadata, L extends KubernetesResourceList<T>> List<T> list(
       String watch, FilterWatchListDeletable<T, L, ?> objects) {
+    return list(watch, objects, object -> object.getMetadata().getResourceVersion());
+  }
+
+  /**
+   * The same, for some changes only.
+   *
+   * @param counts what counts of an object: a change that leaves it equal is none
+   */
+  <T extends HasMetadata, L extends KubernetesResourceList<T>> List<T> list(
+      String watch, FilterWatchListDeletable<T, L, ?> objects, Function<T, Object> counts) {
     L list = objects.list();
-    listedVersions.put(
+    listed.put(
         watch,
         list.getItems().stream()
-            .map(object -> object.getMetadata().getResourceVersion())
-            .collect(Collectors.toSet()));
+            .collect(Collectors.toMap(object -> object.getMetadata().getName(), counts)));
     ListOptions from =
         new ListOptionsBuilder()
             .withResourceVersion(list.getMetadata().getResourceVersion())
             .build();
-    watch(watch, objects.watch(from, new Changes<>(watch)));
+    watch(watch, objects.watch(from, new Changes<>(watch, counts)));
     return list.getItems();
   }
 
@@ -161,15 +174,17 @@ final class KubernetesConnection implements AutoCloseable {
   /** Wakes the source, which lists the objects again. */
   private final class Changes<T extends HasMetadata> implements Watcher<T> {
     private final String name;
+    private final Function<T, Object> counts;
 
-    Changes(String name) {
+    Changes(String name, Function<T, Object> counts) {
       this.name = name;
+      this.counts = counts;
     }
 
     @Override
     public void eventReceived(Action action, T object) {
-      Set<String> listed = listedVersions.getOrDefault(name, Set.of());
-      if (action == Action.DELETED || !listed.contains(object.getMetadata().getResourceVersion())) {
+      Object before = listed.getOrDefault(name, Map.of()).get(object.getMetadata().getName());
+      if (action == Action.DELETED || !counts.apply(object).equals(before)) {
         changed.add(name);
         wake.run();
       }

@@ -107,7 +107,7 @@ final class KubernetesLook implements Look {
   @Override
   public void worth(Map<String, Double> seconds) {
     if (costs != null) {
-      costs.write(seconds);
+      costs.update(seconds);
     }
   }
 
@@ -146,6 +146,9 @@ final class KubernetesLook implements Look {
 
   @Override
   public void close() {
+    if (costs != null) {
+      costs.close();
+    }
     connection.close();
   }
 }

@@ -40,7 +40,7 @@ public interface Look extends AutoCloseable {
 
   /**
    * The replicas are worth so much now; called by one thread, which may be another than the one
-   * that looks.
+   * that looks, and does not wait.
    *
    * @param seconds by replica
    */

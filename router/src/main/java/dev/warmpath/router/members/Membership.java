@@ -238,7 +238,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   }
 
   /**
-   * Tells the sources what replicas are worth; waits for them.
+   * Tells the sources what replicas are worth; does not wait.
    *
    * @param seconds by replica; without those of which that is not known
    */

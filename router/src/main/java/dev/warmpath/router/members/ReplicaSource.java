@@ -127,7 +127,7 @@ public final class ReplicaSource implements AutoCloseable {
     to.add(Metric.DISCOVERY_REFUSED, now.refused(), name);
   }
 
-  /** The replicas are worth so much now, in seconds; may wait for whom it is told. */
+  /** The replicas are worth so much now, in seconds; does not wait. */
   void worth(Map<String, Double> seconds) {
     look.worth(seconds);
   }

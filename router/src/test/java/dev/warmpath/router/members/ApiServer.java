@@ -182,7 +182,11 @@ final class ApiServer implements AutoCloseable {
 
   /** Merges annotations, and nothing else. */
   private synchronized void patch(HttpServerRequest request, String path, String body) {
-    tries.add(path.substring(path.lastIndexOf('/') + 1));
+    String name = path.substring(path.lastIndexOf('/') + 1);
+    boolean isEmpty = body.equals("{}");
+    if (isEmpty) {
+      tries.add(name);
+    }
     HasMetadata object = objects.get(path);
     if (!failing.isEmpty() && path.endsWith("/" + failing)) {
       fail(request, failingStatus, "not now");
@@ -192,7 +196,11 @@ final class ApiServer implements AutoCloseable {
       fail(request, 404, "no " + path);
       return;
     }
-    patches.add(path.substring(path.lastIndexOf('/') + 1));
+    if (isEmpty) {
+      request.response().end(Serialization.asJson(object));
+      return;
+    }
+    patches.add(name);
     GenericKubernetesResource patch =
         Serialization.unmarshal(body, GenericKubernetesResource.class);
     Map<String, String> merged = new TreeMap<>();
@@ -205,12 +213,12 @@ final class ApiServer implements AutoCloseable {
     request.response().end(Serialization.asJson(object));
   }
 
-  /** The names of patched objects, one for each patch. */
+  /** The names of patched objects, one for each patch that was not empty. */
   synchronized List<String> patches() {
     return List.copyOf(patches);
   }
 
-  /** The names of objects that should be patched, one for each request. */
+  /** The names of objects that should be patched, one for each empty patch. */
   synchronized List<String> tries() {
     return List.copyOf(tries);
   }

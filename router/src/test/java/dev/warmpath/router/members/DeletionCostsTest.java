@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaTemplate;
+import dev.warmpath.router.rig.Rig;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -42,6 +43,7 @@ class DeletionCostsTest {
 
   @AfterEach
   void stop() {
+    costs.close();
     connection.close();
     server.close();
   }
@@ -70,6 +72,59 @@ class DeletionCostsTest {
     pass(1);
     fresh.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
     assertThat(server.patches()).containsExactly("pod-a", "pod-b");
+  }
+
+  @Test
+  void nobodyWaitsForASlowServer() {
+    synchronized (server) { // it answers nothing
+      for (int i = 1; i <= 100; i++) {
+        costs.update(Map.of("pod-a", 1.0, "pod-b", 1.0 * i));
+      }
+    }
+    Rig.until(() -> server.patches().size() == 2);
+    Rig.until(() -> {
+      pass(60);
+      costs.update(Map.of("pod-a", 1.0, "pod-b", 1_000.0));
+      return "1000000".equals(cost(b));
+    });
+    assertThat(cost(a)).isEqualTo("1000");
+  }
+
+  @Test
+  void routersThatKnowTheSameWriteOnceAndThoseThatDoNotOnceAMinuteTogether() {
+    DeletionCosts other = new DeletionCosts("other", connection, nanos::get);
+    found(other, 8000, "pod-a", "pod-b");
+    pass(300);
+    int before = 0;
+    for (int minute = 0; minute < 20; minute++) {
+      for (int second = 0; second < 60; second += 10) {
+        double swing = (minute % 2 == 0 ? 10 : 100) + minute;
+        costs.write(Map.of("pod-a", 50.0, "pod-b", swing));
+        other.write(Map.of("pod-a", 52.0, "pod-b", 7 * swing));
+        pass(10);
+      }
+      List<String> patches = server.patches();
+      assertThat(patches.subList(before, patches.size()).stream().filter("pod-b"::equals))
+          .hasSizeLessThanOrEqualTo(1);
+      before = patches.size();
+    }
+    assertThat(server.patches().stream().filter("pod-a"::equals)).hasSize(1);
+    assertThat(server.patches().stream().filter("pod-b"::equals)).hasSizeGreaterThan(5);
+  }
+
+  @Test
+  void whatARouterFindsAtItsStartIsKeptForAMinute() {
+    costs.write(Map.of("pod-a", 50.0));
+    DeletionCosts next = new DeletionCosts("test", connection, nanos::get);
+    found(next, 8000, "pod-a", "pod-b");
+    pass(300);
+    next.write(Map.of("pod-a", 500.0));
+    pass(59);
+    next.write(Map.of("pod-a", 500.0));
+    assertThat(cost(a)).isEqualTo("50000");
+    pass(1);
+    next.write(Map.of("pod-a", 500.0));
+    assertThat(cost(a)).isEqualTo("500000");
   }
 
   @Test
@@ -131,17 +186,12 @@ class DeletionCostsTest {
 
   @Test
   void replicasWithoutAPodAreToldOnce() {
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    Logger log = (Logger) LoggerFactory.getLogger(DeletionCosts.class);
-    lines.start();
-    log.addAppender(lines);
-    try {
-      found(costs, 9000, "pod-a", "pod-b");
-      found(costs, 9000, "pod-a", "pod-b");
-    } finally {
-      log.detachAppender(lines);
-    }
-    assertThat(lines.list)
+    List<ILoggingEvent> lines =
+        logged(() -> {
+          found(costs, 9000, "pod-a", "pod-b");
+          found(costs, 9000, "pod-a", "pod-b");
+        });
+    assertThat(lines)
         .singleElement()
         .satisfies(line -> {
           assertThat(line.getLevel()).isEqualTo(Level.WARN);
@@ -160,6 +210,20 @@ class DeletionCostsTest {
     assertThat(server.patches()).containsExactly("pod-b");
   }
 
+  /** What is logged of deletion costs meanwhile. */
+  static List<ILoggingEvent> logged(Runnable meanwhile) {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger log = (Logger) LoggerFactory.getLogger(DeletionCosts.class);
+    lines.start();
+    log.addAppender(lines);
+    try {
+      meanwhile.run();
+    } finally {
+      log.detachAppender(lines);
+    }
+    return List.copyOf(lines.list);
+  }
+
   private void found(String... pods) {
     found(costs, 8000, pods);
   }
@@ -176,7 +240,7 @@ class DeletionCostsTest {
         Map.of(address("pod-a") + ":8000", "pod-a", address("pod-b") + ":8000", "pod-b"));
   }
 
-  private static ReplicaTemplate template() {
+  static ReplicaTemplate template() {
     try {
       return ConfigTree.parse(
               "discovery: [{kind: kubernetes, service: s, deletion-cost: true}]", "f.yaml")

@@ -111,6 +111,22 @@ class KubernetesLookTest extends InferencePoolScenarios {
   }
 
   @Test
+  @DisplayName("of a pool's pods only what is read of them wakes the source")
+  void otherChangesOfPodsWakeNobody() {
+    put(pool(List.of(8000), "app", "engines"));
+    readyPod("pod-a", "10.1.0.1", Map.of());
+    startPool();
+    untilNames("pod-a");
+    int lists = server.lists();
+    for (int i = 0; i < 5; i++) {
+      readyPod("pod-a", "10.1.0.1", Map.of(DeletionCosts.ANNOTATION, String.valueOf(i)));
+    }
+    readyPod("pod-a", "10.1.0.1", Map.of("warmpath.dev/events-port", "6001"));
+    until(replicas -> replica("pod-a").events().endsWith(":6001"));
+    assertThat(server.lists() - lists).as("one look, at the pool and its pods").isEqualTo(2);
+  }
+
+  @Test
   @DisplayName("a refused request names what is not allowed, and keeps the last set")
   void aRefusalIsShown() {
     pod("pod-a", Map.of());

@@ -3,7 +3,9 @@ package dev.warmpath.router.members;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ch.qos.logback.classic.spi.ILoggingEvent;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.ReplicaTemplate;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Load;
@@ -14,8 +16,10 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -30,8 +34,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -60,6 +68,7 @@ class KubernetesServerTest extends InferencePoolScenarios {
 
   private static final String ACCOUNT = "warmpath";
   private static final int ROUNDS = 10;
+  private static final int PODS = 3;
   private static final String FINALIZER = "warmpath.dev/check";
 
   @RegisterExtension
@@ -174,6 +183,37 @@ class KubernetesServerTest extends InferencePoolScenarios {
                 .withNewRoleRef("rbac.authorization.k8s.io", "Role", role.getMetadata().getName())
                 .build())
         .create();
+  }
+
+  /** Adds the documented rule for deletion costs to the account's role. */
+  private void allowDeletionCosts() throws IOException {
+    String page = Files.readString(Path.of("../docs/discovery.md"));
+    PolicyRule rule =
+        Stream.of(page.split("```"))
+            .filter(block -> block.contains("verbs: [patch]"))
+            .map(block -> Serialization.unmarshal("rules:" + block, Role.class).getRules().get(0))
+            .findFirst()
+            .orElseThrow();
+    objects
+        .rbac()
+        .roles()
+        .inNamespace(namespace)
+        .withName(ACCOUNT)
+        .edit(role -> new RoleBuilder(role).addToRules(rule).build());
+    Map<String, Object> review =
+        Map.of(
+            "apiVersion",
+            "authorization.k8s.io/v1",
+            "kind",
+            "SelfSubjectAccessReview",
+            "spec",
+            Map.of(
+                "resourceAttributes",
+                Map.of("namespace", namespace, "verb", "patch", "resource", "pods")));
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(account).build()) {
+      String path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+      Rig.until(() -> client.raw(path, "POST", review).contains("\"allowed\":true"));
+    }
   }
 
   private static Role documentedRole(String name) throws IOException {
@@ -305,6 +345,123 @@ class KubernetesServerTest extends InferencePoolScenarios {
             .toList()
             .equals(List.of(names)));
     return (System.nanoTime() - begin) / 1_000_000;
+  }
+
+  @Test
+  @DisplayName("without the right to patch pods that is told once, and asked for every ten minutes")
+  void deletionCostsNeedTheRight() throws IOException {
+    pod("pod-0", Map.of());
+    AtomicLong nanos = new AtomicLong();
+    try (KubernetesConnection connection = new KubernetesConnection(this::credentials);
+        DeletionCosts costs = deletionCosts(connection, nanos, "pod-0")) {
+      List<ILoggingEvent> lines =
+          DeletionCostsTest.logged(() -> {
+            for (int second = 0; second <= 1_500; second += 10) {
+              costs.write(Map.of("pod-0", 1.0 + second));
+              nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+            }
+          });
+      assertThat(lines)
+          .singleElement()
+          .satisfies(line ->
+              assertThat(line.getFormattedMessage())
+                  .contains("pod-0", "cannot patch resource", "(403)"));
+      allowDeletionCosts();
+      for (int second = 0; second < 590; second += 10) {
+        costs.write(Map.of("pod-0", 1.0));
+        nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+      }
+      assertThat(annotations("pod-0")).as("not asked for since").isEmpty();
+      costs.write(Map.of("pod-0", 1.0));
+      assertThat(annotations("pod-0")).containsEntry(DeletionCosts.ANNOTATION, "1000");
+    }
+  }
+
+  /** Of a router that has found these pods. */
+  private DeletionCosts deletionCosts(
+      KubernetesConnection connection, AtomicLong nanos, String... pods) {
+    DeletionCosts costs = new DeletionCosts("test", connection, nanos::get);
+    Found found = new Found();
+    Map<String, String> podByAddress = new HashMap<>();
+    for (String pod : pods) {
+      String host = "10.1.0." + podByAddress.size();
+      found.add(DeletionCostsTest.template(), pod, host, 8000, Map.of());
+      podByAddress.put(ReplicaTemplate.address(host, 8000), pod);
+    }
+    costs.found(namespace, found, podByAddress);
+    return costs;
+  }
+
+  @Test
+  @DisplayName("what the replicas of a Service are worth is written to their pods")
+  void deletionCostsAreWritten() throws IOException {
+    allowDeletionCosts();
+    for (int i = 0; i < PODS; i++) {
+      pod("pod-" + i, Map.of("theirs", "stays"));
+      create(
+          slice("s" + i, port("http", 8000))
+              .withEndpoints(endpoint("pod-" + i, "10.1.0." + (i + 1), true, false).build()));
+    }
+    AtomicLong nanos = new AtomicLong();
+    start(
+        "kubernetes",
+        "service: vllm, deletion-cost: true",
+        DAY,
+        (config, connection) -> new KubernetesLook(config, connection, nanos::get));
+    until(replicas -> replicas.size() == PODS);
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
+    source().worth(Map.of("pod-0", 1.5, "pod-1", 20.0));
+    Rig.until(() -> annotations("pod-1").containsKey(DeletionCosts.ANNOTATION));
+    assertThat(annotations("pod-0"))
+        .containsOnly(Map.entry("theirs", "stays"), Map.entry(DeletionCosts.ANNOTATION, "1500"));
+    assertThat(annotations("pod-1")).containsEntry(DeletionCosts.ANNOTATION, "20000");
+    assertThat(annotations("pod-2")).as("not known").doesNotContainKey(DeletionCosts.ANNOTATION);
+  }
+
+  @Test
+  @DisplayName("a pod's deletion cost is written once a minute at most, by two routers together")
+  void deletionCostsAreWrittenSeldom() throws IOException {
+    allowDeletionCosts();
+    pod("pod-0", Map.of());
+    AtomicLong nanos = new AtomicLong();
+    int writes = 0;
+    try (KubernetesConnection connection = new KubernetesConnection(this::credentials);
+        DeletionCosts one = deletionCosts(connection, nanos, "pod-0");
+        DeletionCosts other = deletionCosts(connection, nanos, "pod-0")) {
+      nanos.addAndGet(TimeUnit.MINUTES.toNanos(5));
+      Random random = new Random(1);
+      for (int minute = 0; minute < 30; minute++) {
+        int written = 0;
+        for (int second = 0; second < 60; second += 10) {
+          for (DeletionCosts router : List.of(one, other)) {
+            String before = version("pod-0");
+            router.write(Map.of("pod-0", 1_000 * random.nextDouble()));
+            written += version("pod-0").equals(before) ? 0 : 1;
+          }
+          nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        }
+        assertThat(written).isLessThanOrEqualTo(1);
+        writes += written;
+      }
+    }
+    assertThat(writes).isGreaterThan(10);
+    System.out.println("deletion cost: " + writes + " writes in 30 minutes of constant change");
+  }
+
+  private Map<String, String> annotations(String pod) {
+    Map<String, String> all =
+        objects.pods().inNamespace(namespace).withName(pod).get().getMetadata().getAnnotations();
+    return all == null ? Map.of() : all;
+  }
+
+  private String version(String pod) {
+    return objects
+        .pods()
+        .inNamespace(namespace)
+        .withName(pod)
+        .get()
+        .getMetadata()
+        .getResourceVersion();
   }
 
   @Test
