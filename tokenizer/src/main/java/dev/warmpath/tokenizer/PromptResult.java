@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.block.PromptTokens;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
@@ -124,6 +125,11 @@ public sealed interface PromptResult {
      */
     public List<int[]> sequences() {
       return sequences.stream().map(EncodedText::tokenIds).toList();
+    }
+
+    /** The tokens of the first sequence. */
+    public PromptTokens firstSequence() {
+      return sequences.get(0);
     }
 
     /** A copy of the first tokens of the first sequence, all if there are fewer. */

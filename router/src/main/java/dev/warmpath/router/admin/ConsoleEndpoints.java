@@ -9,7 +9,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.ConsoleStream;
 import dev.warmpath.router.console.RecentDecisions;
-import dev.warmpath.router.console.prefix.HotPrefixes;
+import dev.warmpath.router.fleet.prefix.HotPrefixes;
 import dev.warmpath.router.metrics.Metrics;
 import java.util.function.Function;
 import java.util.regex.Matcher;

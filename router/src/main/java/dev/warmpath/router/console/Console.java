@@ -3,20 +3,17 @@ package dev.warmpath.router.console;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.history.EngineRates;
 import dev.warmpath.router.console.history.History;
 import dev.warmpath.router.console.history.Totals;
-import dev.warmpath.router.console.prefix.HotPrefix;
-import dev.warmpath.router.console.prefix.HotPrefixes;
-import dev.warmpath.router.fleet.dispatch.Choice;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.prefix.HotPrefix;
+import dev.warmpath.router.fleet.prefix.HotPrefixes;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.requestlog.RequestLogs;
-import dev.warmpath.tokenizer.PromptResult;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
@@ -53,7 +50,8 @@ public final class Console implements RequestLogs.Recent {
     this.decisionBytes = decisionBytes;
     this.history = new History(sources, clock);
     this.decisions = new RecentDecisions(config, decisionBytes, clock);
-    this.prefixes = new HotPrefixes(sources.nanoClock());
+    this.prefixes = sources.dispatcher().prefixes();
+    prefixes.keepEnds(config.showPrompts());
   }
 
   /** A step of the history is over; to be called every {@link #STEP_SECONDS}. */
@@ -80,17 +78,6 @@ public final class Console implements RequestLogs.Recent {
   @Override
   public void add(Decision decision, @Nullable PreparedRequest request) {
     decisions.add(decision, request);
-    Choice choice = decision.choice();
-    BlockChain blocks = choice == null ? null : choice.blocks();
-    int cached = decision.tokens().cached();
-    if (request != null && blocks != null && cached > 0 && request.prompt().comparable()) {
-      PromptResult.Tokens tokens = config.showPrompts() ? request.prompt().tokens() : null;
-      prefixes.add(
-          request.model(),
-          blocks,
-          cached / blocks.space().blockSizeTokens(),
-          tokens == null ? null : tokens.first(cached));
-    }
   }
 
   /** The prefixes that saved most tokens, {@code most} at most. */

@@ -161,6 +161,16 @@ public enum Metric {
       "cause"),
   PROMPT_HISTORY_SHARE(
       Type.GAUGE, "Taken share of the memory of computed prompts, 0 to 1; full is no harm."),
+  PREWARM_REQUESTS_TOTAL(
+      Type.COUNTER,
+      "Shared prefixes that an engine was asked to compute, by result: computed, broken_off (a"
+          + " request came), refused (by the engine), failed. No other metric counts them.",
+      "engine",
+      "result"),
+  PREWARM_TOKENS_TOTAL(
+      Type.COUNTER, "Tokens that an engine computed of shared prefixes.", "engine"),
+  PREFIX_TOKENS_SHARE(
+      Type.GAUGE, "Taken share of the memory of shared prefixes' tokens, 0 to 1; full is no harm."),
   PREDICTION_ERROR_TOKENS(
       Type.HISTOGRAM, "Predicted minus reported cached tokens of a request.", "engine"),
   PROMPT_MISCOUNTS_TOTAL(
@@ -414,7 +424,7 @@ public enum Metric {
   CONSOLE_DECISIONS_LIMIT(Type.GAUGE, "Max decisions kept for the admin port."),
   CONSOLE_DECISIONS_BYTES(Type.GAUGE, "Bytes of kept decisions."),
   CONSOLE_DECISIONS_MAX_BYTES(Type.GAUGE, "Max bytes of kept decisions."),
-  CONSOLE_PREFIXES(Type.GAUGE, "Prefixes kept for the admin port; max 1000."),
+  CONSOLE_PREFIXES(Type.GAUGE, "Prefixes that engines reused, as remembered; max 1000."),
   CONSOLE_LISTENERS(Type.GAUGE, "Listeners to the console's events; max 16."),
   REQUEST_LOG_RECORDS_TOTAL(
       Type.COUNTER, "Records written to the log of decisions, or of requests.", "log"),

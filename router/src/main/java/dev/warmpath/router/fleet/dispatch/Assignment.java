@@ -10,7 +10,9 @@ import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Policy;
+import dev.warmpath.tokenizer.PromptResult;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,7 @@ public final class Assignment implements DispatchResult {
   private final EngineState engine;
   private final Choice choice;
   private final int promptTokens;
+  private final Prompt prompt;
   private final boolean comparable;
   private final @Nullable String model;
   private final int lossesBefore;
@@ -54,6 +57,7 @@ public final class Assignment implements DispatchResult {
     this.dispatcher = dispatcher;
     this.engine = engine;
     this.promptTokens = request.prompt().lengthTokens();
+    this.prompt = request.prompt();
     this.comparable = request.prompt().comparable();
     this.model = request.model();
     this.lossesBefore = (int) dispatcher.engineEvents().losses(engine.replica(), engine.dpRank());
@@ -214,6 +218,7 @@ public final class Assignment implements DispatchResult {
     for (DispatchListener listener : dispatcher.listeners()) {
       listener.reported(this, promptTokens, cachedTokens);
     }
+    rememberPrefix(cachedTokens);
     if (untold) {
       return; // what was predicted is another request's
     }
@@ -244,6 +249,23 @@ public final class Assignment implements DispatchResult {
       if (prefill == null) {
         reportStore(chain, prediction, cachedTokens);
       }
+    }
+  }
+
+  private void rememberPrefix(int cachedTokens) {
+    BlockChain chain = choice.blocks();
+    if (comparable && chain != null && cachedTokens > 0 && prefill == null) {
+      PromptResult.Tokens tokens = prompt.tokens();
+      boolean isInTheOpen =
+          tokens != null && tokens.keys().cacheSalt() == null && tokens.extraKey() == null;
+      dispatcher
+          .prefixes()
+          .add(
+              model,
+              chain,
+              cachedTokens / chain.space().blockSizeTokens(),
+              tokens == null ? null : tokens.firstSequence(),
+              isInTheOpen ? reservation.heldBlocks() : 0);
     }
   }
 

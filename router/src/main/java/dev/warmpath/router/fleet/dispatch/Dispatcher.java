@@ -21,6 +21,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.fleet.prefix.HotPrefixes;
 import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
@@ -111,6 +112,7 @@ public final class Dispatcher {
   private final AnswerModel answers = new AnswerModel();
   private final PrefillRatio ratios = new PrefillRatio();
   private final PromptHistory history = new PromptHistory();
+  private final HotPrefixes prefixes;
   private final UncachedCounters uncached;
   private volatile Limits limits;
   private volatile ModelPolicies policies;
@@ -142,6 +144,7 @@ public final class Dispatcher {
     this.limits = limits;
     this.environment = environment;
     this.seed = environment.random().nextLong();
+    this.prefixes = new HotPrefixes(environment.nanoClock());
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(),
@@ -801,6 +804,7 @@ public final class Dispatcher {
       addIfKnown(to, change.oneFewer, model, "one_fewer");
     });
     to.add(Metric.PROMPT_HISTORY_SHARE, history.memoryShare());
+    to.add(Metric.PREFIX_TOKENS_SHARE, prefixes.tokenShare());
     ratios
         .byModel(nanos())
         .forEach((model, ratio) -> to.add(Metric.ADVISED_PREFILL_RATIO, ratio, model));
@@ -837,6 +841,11 @@ public final class Dispatcher {
 
   PromptHistory history() {
     return history;
+  }
+
+  /** The prefixes that engines reused. */
+  public HotPrefixes prefixes() {
+    return prefixes;
   }
 
   PrefillRatio ratios() {

@@ -86,6 +86,8 @@ public final class EngineLoad {
 
   private int requests;
   private long contextTokens;
+  private long plannedTokens;
+  private double plannedMillis;
   private final PrefillQueue queue = new PrefillQueue();
   private final PrefillPeriod period = new PrefillPeriod();
   private PrefillPeriod.@Nullable Sample sample;
@@ -216,18 +218,32 @@ public final class EngineLoad {
     return share.queued;
   }
 
+  /** So much shall be computed that is not sent yet: it waits, too. */
+  void plan(long tokens, double millis) {
+    plannedTokens = tokens;
+    plannedMillis = millis;
+  }
+
   /** The counts now. */
   public Load snapshot(long nowNanos) {
     advance(nowNanos);
     return new Load(
-        requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
+        requests,
+        queue.prompts(),
+        queue.tokens() + plannedTokens,
+        queue.millis(nowNanos) + plannedMillis,
+        contextTokens);
   }
 
   /** Says the counts now of the candidate that was added last. */
   void addTo(Candidates candidates, long nowNanos) {
     advance(nowNanos);
     candidates.load(
-        requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
+        requests,
+        queue.prompts(),
+        queue.tokens() + plannedTokens,
+        queue.millis(nowNanos) + plannedMillis,
+        contextTokens);
   }
 
   private void advance(long nowNanos) {

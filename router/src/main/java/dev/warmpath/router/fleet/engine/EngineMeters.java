@@ -51,6 +51,8 @@ public final class EngineMeters {
   private final Counters<String> predictions;
   private final Counters<String> predictedTokens;
   private final Counters<String> slowTierTokens;
+  private final Counters<String> prewarms;
+  private volatile @Nullable Counter prewarmedTokens;
   private final Map<String, Counters<String>> pairs = new ConcurrentHashMap<>();
   private volatile @Nullable DistributionDataPoint predictionErrors;
   private volatile @Nullable Counter miscounts;
@@ -71,6 +73,8 @@ public final class EngineMeters {
     this.predictions = new Counters<>(result -> counter(Metric.PREDICTIONS_TOTAL, engine, result));
     this.slowTierTokens =
         new Counters<>(result -> counter(Metric.SLOW_TIER_TOKENS_TOTAL, engine, result));
+    this.prewarms =
+        new Counters<>(result -> counter(Metric.PREWARM_REQUESTS_TOTAL, engine, result));
     this.predictedTokens =
         new Counters<>(result -> counter(Metric.PREDICTED_TOKENS_TOTAL, engine, result));
   }
@@ -118,6 +122,17 @@ public final class EngineMeters {
 
   private Counters<String> byResult(String leg) {
     return new Counters<>(result -> counter(Metric.SPLIT_PAIRS_TOTAL, engine, leg, result));
+  }
+
+  /** It was asked to compute a prefix, and so many tokens of it. */
+  public void countPrewarm(String result, int tokens) {
+    prewarms.of(result).increment();
+    Counter counter = prewarmedTokens;
+    if (counter == null) {
+      counter = counter(Metric.PREWARM_TOKENS_TOTAL, engine);
+      prewarmedTokens = counter;
+    }
+    counter.increment(tokens);
   }
 
   public void countOutcome(Outcome outcome) {

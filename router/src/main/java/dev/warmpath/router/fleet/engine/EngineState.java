@@ -322,7 +322,43 @@ public final class EngineState {
   }
 
   /**
-   * Another router's request is over, or that router is gone.
+   * Takes the same for a prefix that the router wants computed there, and judges as little.
+   *
+   * @param heldBlocks of these the engine holds so many
+   * @return to be told {@link #firstToken} and {@link #release}
+   */
+  public synchronized Reservation prewarm(BlockChain prefix, int heldBlocks, long nowNanos) {
+    int blockTokens = prefix.space().blockSizeTokens();
+    int tokens = prefix.blocks() * blockTokens;
+    int uncached = tokens - heldBlocks * blockTokens;
+    long micros = Math.round(1000 * prefill.cost().millis(uncached, tokens));
+    EngineLoad.Share share = new EngineLoad.Share(uncached, micros, tokens, true, true);
+    load.add(share, nowNanos);
+    replica.booked(dpRank, 1);
+    ClaimTable.Claim claim = expected.claim(prefix, heldBlocks, nowNanos);
+    return new Reservation(share, null, claim, false, nowNanos, null, 0);
+  }
+
+  /**
+   * The router wants so many tokens computed there, and has not sent them yet.
+   *
+   * @param mostMillis it will not send more than takes so long
+   */
+  public synchronized void plan(long tokens, double mostMillis) {
+    load.plan(tokens, Math.min(tokens * prefill.cost().millisPerToken(), mostMillis));
+  }
+
+  /**
+   * Whether something is in flight there.
+   *
+   * @param prewarms whether one prefix is that the router wants computed, which does not count
+   */
+  public synchronized boolean worksForClients(boolean prewarms) {
+    return load.requests() > (prewarms ? 1 : 0) || worksForOthers();
+  }
+
+  /**
+   * What the router, or another one, had computed there is over, or that router is gone.
    *
    * @param computed whether its prompt was computed, as far as is known
    */

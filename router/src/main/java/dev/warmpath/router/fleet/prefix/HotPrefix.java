@@ -1,7 +1,7 @@
-package dev.warmpath.router.console.prefix;
+package dev.warmpath.router.fleet.prefix;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import java.util.Arrays;
+import dev.warmpath.kvindex.block.PromptTokens;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,10 +44,10 @@ public record HotPrefix(
     private final int[] last;
 
     /** Those of the first {@code length} tokens of a prompt. */
-    Ends(int[] tokenIds, int length) {
+    Ends(PromptTokens prompt, int length) {
       int shown = Math.min(TOKENS, length);
-      this.first = Arrays.copyOf(tokenIds, shown);
-      this.last = Arrays.copyOfRange(tokenIds, length - shown, length);
+      this.first = prompt.range(0, shown);
+      this.last = prompt.range(length - shown, length);
     }
 
     public int[] first() {

@@ -1,6 +1,7 @@
-package dev.warmpath.router.console.prefix;
+package dev.warmpath.router.fleet.prefix;
 
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.PromptTokens;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
@@ -15,6 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PrefixNode {
 
+  /** A reuse that ended here counts e^(−t/RECENT) after the time t. */
+  private static final double RECENT_NANOS = 600e9;
+
+  /** No prompt went on behind the node, or none with a whole block. */
+  static final long NOTHING = 0;
+
   private final long id;
   private @Nullable PrefixNode parent;
   private long[] hashes;
@@ -22,6 +29,11 @@ final class PrefixNode {
   private long requests;
   private long usedNanos;
   private HotPrefix.@Nullable Ends ends;
+  private long firstNext = NOTHING;
+  private boolean shared;
+  private double recentEnds;
+  private long endedNanos;
+  private int @Nullable [] tokenIds;
 
   private PrefixNode(long id, @Nullable PrefixNode parent, long[] hashes) {
     this.id = id;
@@ -52,11 +64,21 @@ final class PrefixNode {
     return chain.same(from, hashes, 0, Math.min(hashes.length, to - from));
   }
 
-  /** Makes a node of its first {@code blocks} blocks, with this one behind it. */
-  PrefixNode split(long newId, int blocks) {
+  /**
+   * Makes a node of its first {@code blocks} blocks, with this one behind it.
+   *
+   * @param tokens of those blocks, as many as {@link #tokenIds} has of them
+   */
+  PrefixNode split(long newId, int blocks, int tokens) {
     PrefixNode before = new PrefixNode(newId, parent, Arrays.copyOf(hashes, blocks));
     before.requests = requests;
     before.usedNanos = usedNanos;
+    before.firstNext = hashes[blocks];
+    int[] ids = tokenIds;
+    if (ids != null) {
+      before.tokenIds = Arrays.copyOf(ids, tokens);
+      tokenIds = Arrays.copyOfRange(ids, tokens, ids.length);
+    }
     hashes = Arrays.copyOfRange(hashes, blocks, hashes.length);
     before.children.put(hashes[0], this);
     if (parent != null) {
@@ -69,15 +91,64 @@ final class PrefixNode {
   /**
    * A request reused all of it.
    *
-   * @param tokenIds of its prompt, or null
-   * @param endTokens tokens up to this node's end
+   * @param next the local hash of its prompt's block behind this node, or {@link #NOTHING}
+   * @param isEnd whether it reused no more than that
    */
-  void used(long nowNanos, int @Nullable [] tokenIds, int endTokens) {
+  void used(long nowNanos, long next, boolean isEnd) {
     requests++;
     usedNanos = nowNanos;
-    if (tokenIds != null && ends == null && endTokens <= tokenIds.length) {
-      ends = new HotPrefix.Ends(tokenIds, endTokens);
+    if (next == NOTHING) {
+      shared |= recentEnds > 0; // nobody sends the same prompt again but to ask for something else
+    } else if (firstNext == NOTHING) {
+      firstNext = next;
+    } else {
+      shared |= next != firstNext;
     }
+    if (isEnd) {
+      recentEnds = recentEnds(nowNanos) + 1;
+      endedNanos = nowNanos;
+    }
+  }
+
+  private double recentEnds(long nowNanos) {
+    return recentEnds * Math.exp((endedNanos - nowNanos) / RECENT_NANOS);
+  }
+
+  /** Keeps the first and last of the {@code length} tokens up to its end, if none are kept yet. */
+  void keepEnds(PromptTokens prompt, int length) {
+    if (ends == null && length <= prompt.count()) {
+      ends = new HotPrefix.Ends(prompt, length);
+    }
+  }
+
+  /** Whether prompts went on behind it in more than one way, unlike the turns of one session. */
+  boolean isShared() {
+    return shared;
+  }
+
+  /**
+   * How many requests of the last ten minutes or so would have found all that they reused, or this
+   * at least, in an engine that holds only what is shared.
+   */
+  double demand(long nowNanos) {
+    double demand = shared ? recentEnds(nowNanos) : 0;
+    for (PrefixNode child : children.values()) {
+      demand += child.demand(nowNanos);
+    }
+    return demand;
+  }
+
+  /** The tokens of its blocks, from where those of its parent end; null if they are not kept. */
+  int @Nullable [] tokenIds() {
+    return tokenIds;
+  }
+
+  void keepTokens(int @Nullable [] ids) {
+    tokenIds = ids;
+  }
+
+  @Nullable PrefixNode parent() {
+    return parent;
   }
 
   /** Takes it out of the tree; it has no children. */
