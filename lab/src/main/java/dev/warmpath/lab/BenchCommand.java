@@ -1,5 +1,6 @@
 package dev.warmpath.lab;
 
+import dev.warmpath.lab.cluster.BenchChooseCommand;
 import dev.warmpath.lab.cluster.BenchClusterCommand;
 import dev.warmpath.lab.fleet.BenchConsoleCommand;
 import dev.warmpath.lab.fleet.BenchFleetCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
       BenchChurnCommand.class,
       BenchRecoveryCommand.class,
       BenchFootprintCommand.class,
+      BenchChooseCommand.class,
       BenchClusterCommand.class,
       BenchTokenizeCommand.class,
       BenchGatewayCommand.class,
