@@ -39,6 +39,10 @@ public final class Assignment implements DispatchResult {
   private final @Nullable EngineState source;
   private final @Nullable Assignment prefill;
   private final AtomicBoolean reported = new AtomicBoolean();
+
+  /** Of its prompt, by the engine's report; below 0 before there is one. */
+  private volatile int reportedCachedTokens = -1;
+
   private volatile boolean untold;
   private volatile boolean computed;
   private volatile int answerTokens;
@@ -222,6 +226,7 @@ public final class Assignment implements DispatchResult {
     if (untold) {
       return; // what was predicted is another request's
     }
+    reportedCachedTokens = cachedTokens;
     Prediction prediction = choice.prediction();
     if (prediction.predicts()) {
       meters().countPrediction(prediction.cachedTokens(), cachedTokens);
@@ -348,6 +353,12 @@ public final class Assignment implements DispatchResult {
     }
   }
 
+  private int reusedTokens() {
+    int told = reportedCachedTokens;
+    Prediction prediction = choice.prediction();
+    return told < 0 && prediction.predicts() ? prediction.cachedTokens() : Math.max(0, told);
+  }
+
   /** The request ended in one way or another; what is reserved for it is given back. */
   public void finished(Outcome outcome) {
     if (giveBack(outcome)) {
@@ -366,7 +377,9 @@ public final class Assignment implements DispatchResult {
     }
     BlockChain chain = choice.blocks();
     if (ended && outcome == Outcome.COMPLETED && chain != null) {
-      dispatcher.history().computed(chain, engine.number(), lossesBefore, answerTokens);
+      dispatcher
+          .history()
+          .computed(chain, engine.number(), lossesBefore, reusedTokens(), answerTokens);
     }
     if (ended) {
       dispatcher.evictions().remove(this);

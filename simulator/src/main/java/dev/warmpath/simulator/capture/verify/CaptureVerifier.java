@@ -290,7 +290,7 @@ public final class CaptureVerifier {
     Long predicted = request.request().predictedTokens();
     if (prediction.prompt() != null) {
       int stream = request.request().stream();
-      history.computed(prediction.prompt(), stream, prediction.losses(), 0);
+      history.computed(prediction.prompt(), stream, prediction.losses(), 0, 0);
     }
     if (predicted != null && cached != null) {
       router = router.with(predicted, cached);
