@@ -175,6 +175,10 @@ final class FleetReport {
         .put("millisPerToken", report.state().prefillCost().millisPerToken())
         .put("millisPerTokenPair", report.state().prefillCost().millisPerTokenPair())
         .put("samples", report.state().prefillSamples());
+    to.putObject("decode")
+        .put("stepMillis", report.state().decodeCost().stepMillis())
+        .put("contextMillis", report.state().decodeCost().contextMillis())
+        .put("samples", report.state().decodeSamples());
     worth(to, report.worth());
     expected(to.putObject("expectedBlocks"), report.state().expectedBlocks());
     EngineStatus stream = streams.get(new EngineId(report.replica().name(), report.dpRank()));

@@ -295,6 +295,11 @@ public enum Metric {
       "Time that the engine needs for dispatched prompts not known to be computed, at its learned"
           + " speed.",
       "engine"),
+  ENGINE_STEP_SECONDS(
+      Type.GAUGE,
+      "Time of a step that only decodes, with the contexts now in flight, as learned from streams;"
+          + " absent until one taught it.",
+      "engine"),
   ENGINE_OTHER_REQUESTS(
       Type.GAUGE,
       "Requests of other clients and routers, by the engine's metrics: running, waiting.",

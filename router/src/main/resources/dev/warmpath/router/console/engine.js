@@ -17,6 +17,7 @@ function sections(row) {
       ['KV cache in use', percent(row.kvUse)],
       ['Circuit', words(row.circuit) + (engine.problem ? ': ' + engine.problem : '')],
       ['Prefill speed', prefill(engine.prefill)],
+      ['Decode step', decode(engine.decode)],
     ]],
     ['Cache', [
       ['Hit rate, 5 min', percent(row.hitRate)],
@@ -57,6 +58,13 @@ function prefill(learned) {
   return learned === undefined || learned.samples === 0
     ? 'not yet'
     : (1_000 * learned.millisPerToken).toFixed(1) + '\u202fµs a token, ' + exact(learned.samples) + ' samples';
+}
+
+function decode(learned) {
+  return learned === undefined || learned.samples === 0
+    ? 'not yet'
+    : learned.stepMillis.toFixed(1) + '\u202fms and ' + (1_000_000 * learned.contextMillis).toFixed(0)
+      + '\u202fns a token of context, ' + exact(learned.samples) + ' samples';
 }
 
 export class EnginePanel {

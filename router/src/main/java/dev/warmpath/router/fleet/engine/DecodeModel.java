@@ -21,9 +21,15 @@ final class DecodeModel {
   private static final int LEAST_STEPS = 16;
 
   private DecodeCost cost = DecodeCost.DEFAULT;
+  private long samples;
 
   DecodeCost cost() {
     return cost;
+  }
+
+  /** Streams that taught something. */
+  long samples() {
+    return samples;
   }
 
   /**
@@ -38,6 +44,7 @@ final class DecodeModel {
     if (!(millis > 0 && steps >= LEAST_STEPS && contextTokens >= 0 && promptMillis >= 0)) {
       return;
     }
+    samples++;
     double base = cost.stepMillis() * steps;
     double context = cost.contextMillis() * contextTokens * steps;
     double predicted = base + context + promptMillis;

@@ -68,6 +68,10 @@ public record EngineReport(
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, state.load().requestsInFlight(), engine);
     to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, state.load().queuedPrefillTokens(), engine);
     to.add(Metric.ENGINE_QUEUED_SECONDS, state.load().queuedPrefillMillis() / 1e3, engine);
+    if (state.decodeSamples() > 0) {
+      double stepMillis = state.decodeCost().millis(state.load().contextTokens());
+      to.add(Metric.ENGINE_STEP_SECONDS, stepMillis / 1e3, engine);
+    }
     if (worth != null) {
       to.add(Metric.ENGINE_SOLE_TOKENS, worth.soleTokens(), engine);
       to.add(Metric.ENGINE_WORTH_SECONDS, worth.seconds(), engine);

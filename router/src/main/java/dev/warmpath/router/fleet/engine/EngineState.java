@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.DecodeCost;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,7 @@ public final class EngineState {
    * The state at one moment.
    *
    * @param prefillSamples requests from which {@code prefillCost} was learned
+   * @param decodeSamples streams from which {@code decodeCost} was learned
    * @param ejected whether it failed too often just now to be taken
    * @param circuit whether it gets requests after its failures
    * @param isResting whether it only asked for rest ({@code Retry-After})
@@ -33,6 +35,8 @@ public final class EngineState {
       ExpectedBlocks.Counts expectedBlocks,
       PrefillCost prefillCost,
       long prefillSamples,
+      DecodeCost decodeCost,
+      long decodeSamples,
       boolean ejected,
       Ejection.Circuit circuit,
       boolean isResting,
@@ -595,6 +599,8 @@ public final class EngineState {
         expected.counts(nowNanos),
         prefill.cost(),
         prefill.samples(),
+        decode.cost(),
+        decode.samples(),
         ejection.isEjected(nowNanos),
         ejection.circuit(nowNanos),
         ejection.onlyRests(),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.DecodeCost;
 import dev.warmpath.router.routing.PrefillCost;
 import java.util.Objects;
@@ -30,6 +31,21 @@ class StepTimeTest {
       end(begin(), STEPS, 3 * STREAM_MILLIS);
     }
     assertThat(stepMillis()).isCloseTo(45, within(5.0));
+    EngineState.Snapshot state = world.report("r0").state();
+    assertThat(state.decodeSamples()).isEqualTo(STREAMS);
+    assertThat(state.decodeCost().stepMillis()).isCloseTo(45, within(5.0));
+    assertThat(scraped()).contains("warmpath_engine_step_seconds{engine=\"r0\"} 0.04");
+  }
+
+  @Test
+  void whatNobodyTaughtIsNotScraped() {
+    assertThat(scraped()).contains("warmpath_engine_queued_seconds").doesNotContain("step_seconds");
+  }
+
+  private String scraped() {
+    Metrics metrics = new Metrics();
+    metrics.add(values -> world.report("r0").collect(values));
+    return metrics.scrape();
   }
 
   @Test
