@@ -53,6 +53,8 @@ import picocli.CommandLine.Spec;
       "  warmpath simulate --trace log.jsonl --format session --policies all --load 0.7,0.9 \\",
       "    --seeds 5 --out study",
       "  warmpath simulate --trace log.jsonl --format session --policies warm --routers 1,2,4,8",
+      "  warmpath simulate --trace log.jsonl --format session --policies warm \\",
+      "    --change none,leave:least-worth,leave:random,join:cold --change-at 600 --seeds 5",
       "  warmpath simulate compare before/cells.json after/cells.json --fail-above 5%%"
     })
 public final class SimulateCommand implements WarmpathCommand {
@@ -70,7 +72,10 @@ public final class SimulateCommand implements WarmpathCommand {
   @Option(
       names = "--out",
       paramLabel = "DIR",
-      description = "Write cells.json, cells.csv and report.html there.")
+      description = {
+        "Write cells.json, cells.csv and report.html there, and minutes-N.svg for each policy of a",
+        "setting if there are changes."
+      })
   private @Nullable Path out;
 
   @Option(
@@ -120,6 +125,7 @@ public final class SimulateCommand implements WarmpathCommand {
             runs.copies(),
             runs.seeds(),
             runs.warmUp(),
+            runs.changeSeconds(),
             studyFlags.cost()),
         figures,
         new StudyReport.Speed(
@@ -131,11 +137,18 @@ public final class SimulateCommand implements WarmpathCommand {
   }
 
   private List<Cell> cells(Study study) throws InterruptedException {
+    List<Cell> cells;
     try (Shown shown = new Shown(progress.counting("knee", study.knees()))) {
-      return study.cells(shown);
+      cells = study.cells(shown);
     } catch (IllegalArgumentException e) {
       throw CommandException.failed("--load: " + e.getMessage());
     }
+    try {
+      study.checkChange(cells);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage("--change-at: " + e.getMessage());
+    }
+    return cells;
   }
 
   /** The command as it can be typed again. */
@@ -164,6 +177,10 @@ public final class SimulateCommand implements WarmpathCommand {
       Files.writeString(out.resolve("cells.json"), CellsJson.of(report).toPrettyString() + "\n");
       Files.writeString(out.resolve("cells.csv"), CellsCsv.of(report.cells()));
       Path page = Files.writeString(out.resolve("report.html"), HtmlPage.of(report));
+      int number = 1;
+      for (String picture : HtmlPage.pictures(report.cells())) {
+        Files.writeString(out.resolve("minutes-" + number++ + ".svg"), picture);
+      }
       spec.commandLine().getErr().println("wrote " + page + ", cells.json and cells.csv");
       spec.commandLine().getErr().flush();
     } catch (IOException e) {

@@ -124,6 +124,14 @@ public record FleetPlan(
         engines, engine, costs, index, policy, queueMillis, seed, incidents, routers, pairs, other);
   }
 
+  /** Engines that are there at any time. */
+  public int mostEngines() {
+    return incidents.stream()
+        .filter(incident -> incident.kind() == Incident.Kind.JOIN)
+        .mapToInt(incident -> incident.engine() + 1)
+        .reduce(engines, Math::max);
+  }
+
   /** What an engine's replica says of itself. */
   KvTransfer transfer(int number) {
     return beyond.pull == null

@@ -4,7 +4,8 @@ package dev.warmpath.simulator.fleet;
  * Something that happens to an engine while a fleet runs.
  *
  * @param seconds when, since the run began
- * @param engine its number
+ * @param engine its number; from the number of the fleet's engines on for {@link Kind#JOIN};
+ *     without effect where the kind chooses
  * @param factor how many times slower it is from then on, for {@link Kind#SLOW}
  */
 public record Incident(double seconds, int engine, Kind kind, double factor) {
@@ -17,8 +18,14 @@ public record Incident(double seconds, int engine, Kind kind, double factor) {
     RECOVER,
     /** It is slower from now on. */
     SLOW,
-    /** It gets no new requests. */
+    /** It gets no new requests, and is gone for good when those it has are over. */
     LEAVE,
+    /** The same, of the one that is of least worth to the first router, whichever it is. */
+    LEAST_WORTH_LEAVES,
+    /** The same, of the one of most worth. */
+    MOST_WORTH_LEAVES,
+    /** It comes to the fleet, with nothing in its cache; it was not there before. */
+    JOIN,
     /** Its events are not heard any more, and nobody notices. */
     DEAF,
     /** It refuses each request at once with an error of its own. */

@@ -40,6 +40,9 @@ final class VirtualEngine implements CacheListener {
   final List<VirtualRequest> underWay = new ArrayList<>();
   EngineView view = EngineView.UNSEEN;
 
+  /** Whether it gets no new requests, and is gone when the old ones are over. */
+  boolean leaving;
+
   /** Processes that it was before. */
   int lives;
 

@@ -20,6 +20,7 @@ import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -65,6 +66,7 @@ public final class VirtualFleet {
   private final Map<Integer, Waiting> waiting = new HashMap<>();
   private long nextTransfer;
   private int nextFirst;
+  private long untilNanos = Long.MAX_VALUE;
   private long nowNanos;
   private long playedNanos;
 
@@ -84,7 +86,7 @@ public final class VirtualFleet {
     BlockStore store =
         shared == null ? null : new BlockStore(shared.blocks(), BlockStore.Listener.NONE);
     EngineConfig config = plan.engine().with(plan.engine().cache().with(store));
-    for (int i = 0; i < plan.engines(); i++) {
+    for (int i = 0; i < plan.mostEngines(); i++) {
       EngineConfig own = config.with(plan.costs().get(i % plan.costs().size()));
       VirtualEngine engine = new VirtualEngine(i, own, this::announceStep);
       engine.view = view(engine, Trust.EXACT);
@@ -126,6 +128,16 @@ public final class VirtualFleet {
    * @param progress hears now and then how many requests have arrived
    */
   public Measures run(LongConsumer progress) {
+    return run(progress, Double.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Plays what arrives up to a time; the rest never arrives.
+   *
+   * @param progress hears now and then how many requests have arrived
+   */
+  public Measures run(LongConsumer progress, double untilSeconds) {
+    untilNanos = nanos(untilSeconds);
     for (int i = 0; i < plan.incidents().size(); i++) {
       heap.add(nanos(plan.incidents().get(i).seconds()), Kind.INCIDENT, i);
     }
@@ -195,6 +207,9 @@ public final class VirtualFleet {
     Waiting before = waiting.remove(request);
     if (before != null) {
       ask(before.question);
+      return;
+    }
+    if (nowNanos > untilNanos) {
       return;
     }
     if (workload.isFirst(request)) {
@@ -464,6 +479,7 @@ public final class VirtualFleet {
       request.assignment.finished(Outcome.COMPLETED);
       over(request.question.number, false);
     }
+    endLeaving(engine);
   }
 
   private void report(VirtualRequest request) {
@@ -487,7 +503,7 @@ public final class VirtualFleet {
   }
 
   private void happen(Incident incident) {
-    VirtualEngine engine = engines.get(incident.engine());
+    VirtualEngine engine = engineOf(incident);
     switch (incident.kind()) {
       case FAIL -> fail(engine);
       case RECOVER -> {
@@ -495,7 +511,12 @@ public final class VirtualFleet {
         engine.view = view(engine, Trust.EXACT);
       }
       case SLOW -> engine.faults.slowness = incident.factor();
-      case LEAVE -> routers.forEach(router -> router.replica(engine).draining(true));
+      case LEAVE, LEAST_WORTH_LEAVES, MOST_WORTH_LEAVES -> {
+        engine.leaving = true;
+        routers.forEach(router -> router.replica(engine).draining(true));
+        endLeaving(engine);
+      }
+      case JOIN -> routers.forEach(router -> router.join(engine));
       case DEAF -> engine.faults.deaf = true;
       case BLACK_HOLE -> engine.faults.blackHole = true;
       case FORGOTTEN -> {
@@ -506,6 +527,33 @@ public final class VirtualFleet {
     }
     routers.forEach(router -> router.dispatcher.freed());
     routers.forEach(VirtualRouter::touch);
+  }
+
+  private VirtualEngine engineOf(Incident incident) {
+    return switch (incident.kind()) {
+      case LEAST_WORTH_LEAVES -> byWorth(Comparator.naturalOrder());
+      case MOST_WORTH_LEAVES -> byWorth(Comparator.reverseOrder());
+      default -> engines.get(incident.engine());
+    };
+  }
+
+  /** The first by its worth, and of equal ones by its number. */
+  private VirtualEngine byWorth(Comparator<Double> order) {
+    return routers.get(0).worthSeconds().entrySet().stream()
+        .min(
+            Map.Entry.<VirtualEngine, Double>comparingByValue(order)
+                .thenComparingInt(entry -> entry.getKey().number))
+        .orElseThrow(() -> new IllegalStateException("no engine of known worth"))
+        .getKey();
+  }
+
+  /** One that leaves is gone when nothing runs there any more. */
+  private void endLeaving(VirtualEngine engine) {
+    if (engine.leaving && engine.underWay.isEmpty()) {
+      engine.leaving = false;
+      engine.faults.deaf = true; // what it has still to say is of a cache that is gone
+      routers.forEach(router -> router.leave(engine));
+    }
   }
 
   private void fail(VirtualEngine engine) {

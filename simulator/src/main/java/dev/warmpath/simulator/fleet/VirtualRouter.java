@@ -80,7 +80,12 @@ final class VirtualRouter implements EngineEvents {
     this.number = number;
     long seed = number == 0 ? plan.seed() : Workload.mixed(plan.seed()) + number;
     index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), seed);
-    engines.forEach(engine -> add(engine, plan));
+    for (VirtualEngine engine : engines) {
+      add(engine, plan);
+      if (engine.number < plan.engines()) {
+        join(engine);
+      }
+    }
     space = new ChainSpace("virtual", plan.engine().cache().blockSizeTokens(), 0);
     store = store(plan);
     LongSupplier clock = () -> nanoClock.getAsLong() + number * SKEW_NANOS;
@@ -126,7 +131,6 @@ final class VirtualRouter implements EngineEvents {
     replica.health(Replica.Health.UP);
     replica.gpuBlocks(plan.engine().cache().blocks());
     replica.transfer(plan.transfer(engine.number));
-    fleet.add(replica);
     int slot = index.addEngine(CopyCounting.PER_COPY);
     if (slot != engine.number) {
       throw new IllegalStateException("slot=" + slot + " engine=" + engine.number);
@@ -137,6 +141,33 @@ final class VirtualRouter implements EngineEvents {
     routed.add(
         new RoutedBlocks(
             plan.engine().cache().blocks() - 1, (long) (plan.index().millis() * NANOS_PER_MILLI)));
+  }
+
+  /** The fleet has got this engine. */
+  void join(VirtualEngine engine) {
+    fleet.add(replica(engine));
+  }
+
+  /** The engine is gone for good, and what it held with it. */
+  void leave(VirtualEngine engine) {
+    index.cleared(engine.number);
+    routed(engine).clear();
+    fleet.change(List.of(replica(engine)), List.of());
+  }
+
+  /** What each engine that stays is worth now, in seconds; without those of which none knows. */
+  Map<VirtualEngine, Double> worthSeconds() {
+    dispatcher.appraise();
+    Map<VirtualEngine, Double> worths = new HashMap<>();
+    dispatcher
+        .worthSeconds()
+        .forEach((name, seconds) -> {
+          Replica replica = fleet.find(name).orElseThrow();
+          if (!replica.draining()) {
+            worths.put(engine(replica), seconds);
+          }
+        });
+    return worths;
   }
 
   private @Nullable Store store(FleetPlan plan) {

@@ -12,6 +12,7 @@ import dev.warmpath.simulator.fleet.PolicySpec;
 import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.study.RunFigures;
+import dev.warmpath.simulator.study.Window;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.format.LoggedRequest;
 import java.util.ArrayList;
@@ -127,8 +128,8 @@ public final class FleetSize {
           FleetPlan.of(replicas, engine, IndexMode.NOW, () -> PolicySpec.make(policy), seed);
       Workload workload = new Workload(trace, goal.growth, 1, seed);
       Measures measures = new VirtualFleet(plan, workload).run(arrivals -> {});
-      double from = RunFigures.countedFromSeconds(measures, FILLING);
-      runs.add(RunFigures.of(workload, measures, replicas, RunFigures.Goal.DEFAULT, from));
+      Window window = Window.from(RunFigures.countedFromSeconds(measures, FILLING));
+      runs.add(RunFigures.of(workload, measures, replicas, RunFigures.Goal.DEFAULT, window));
     }
     return new Answer(policy, replicas, isEnough(runs), runs);
   }

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
@@ -14,6 +15,7 @@ import dev.warmpath.simulator.fleet.Routers;
  * @param rate how many times as fast as recorded requests arrive
  * @param routers in front of the engines
  * @param pairs of engines that serve a request together
+ * @param change of the fleet in the middle of the run
  */
 public record Cell(
     String trace,
@@ -25,7 +27,8 @@ public record Cell(
     IndexMode index,
     String policy,
     Routers routers,
-    Pairs pairs) {
+    Pairs pairs,
+    Change change) {
 
   /** One of a fleet without host tier and pairs, behind one router. */
   public Cell(
@@ -36,7 +39,18 @@ public record Cell(
       double rate,
       IndexMode index,
       String policy) {
-    this(trace, replicas, kvTokens, 0, load, rate, index, policy, Routers.ONE, Pairs.NONE);
+    this(
+        trace,
+        replicas,
+        kvTokens,
+        0,
+        load,
+        rate,
+        index,
+        policy,
+        Routers.ONE,
+        Pairs.NONE,
+        Change.NONE);
   }
 
   /** The fleet in words. */
@@ -51,15 +65,32 @@ public record Cell(
   }
 
   /**
-   * What is compared within a setting: the policy, the routers if there are several, and the pairs
-   * if there are any.
+   * What is compared within a setting: the policy, the routers if there are several, the pairs and
+   * the change if there are any.
    */
   public String contender() {
     String front = routers.count() == 1 ? policy : policy + ", " + routers;
-    return pairs.isOn() ? front + ", " + pairs : front;
+    String paired = pairs.isOn() ? front + ", " + pairs : front;
+    return change.equals(Change.NONE) ? paired : paired + ", " + change;
   }
 
-  /** All but the policy, the routers and the pairs: what is compared within. */
+  /** The same without the change. */
+  public Cell unchanged() {
+    return new Cell(
+        trace,
+        replicas,
+        kvTokens,
+        hostKvTokens,
+        load,
+        rate,
+        index,
+        policy,
+        routers,
+        pairs,
+        Change.NONE);
+  }
+
+  /** All but the policy, the routers, the pairs and the change: what is compared within. */
   public String setting() {
     return String.format(
         java.util.Locale.ROOT,

@@ -21,15 +21,11 @@ import java.util.stream.IntStream;
 public record Oracle(double infiniteHitRate, double poolHitRate) {
 
   /**
-   * @param countedFromSeconds requests before that fill the caches only
+   * @param window requests before it fill the caches only
    */
   static Oracle of(
-      Workload workload,
-      Measures run,
-      KvCacheConfig cache,
-      int engines,
-      double countedFromSeconds) {
-    Replay replay = new Replay(workload, run, countedFromSeconds);
+      Workload workload, Measures run, KvCacheConfig cache, int engines, Window window) {
+    Replay replay = new Replay(workload, run, window);
     long blocks = cache.blocks() - 1L + cache.hostBlocks();
     long fleet = engines * blocks + 1; // with one null block
     return new Oracle(
@@ -41,13 +37,13 @@ public record Oracle(double infiniteHitRate, double poolHitRate) {
   private static final class Replay {
     private final Workload workload;
     private final Measures run;
-    private final double countedFromSeconds;
+    private final Window window;
     private final int[] requests;
 
-    Replay(Workload workload, Measures run, double countedFromSeconds) {
+    Replay(Workload workload, Measures run, Window window) {
       this.workload = workload;
       this.run = run;
-      this.countedFromSeconds = countedFromSeconds;
+      this.window = window;
       requests =
           IntStream.range(0, run.requests())
               .filter(i -> !Double.isNaN(run.firstMillis(i)) && !run.isRejected(i))
@@ -78,7 +74,7 @@ public record Oracle(double infiniteHitRate, double poolHitRate) {
         int found = hit.tokens();
         cache.allocate(prompt, hit, found, tokens);
         cache.release(prompt);
-        boolean counted = run.arrivedSeconds(request) >= countedFromSeconds;
+        boolean counted = window.contains(run.arrivedSeconds(request));
         prompts += counted ? tokens : 0;
         hits += counted ? found : 0;
       }

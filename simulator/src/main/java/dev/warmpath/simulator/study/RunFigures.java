@@ -8,6 +8,7 @@ import dev.warmpath.simulator.statistics.Distribution;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -31,6 +32,7 @@ import java.util.Map;
  *     of counting until the last session begins, of those that end in this time; 0 if they all
  *     begin at once
  * @param spanSeconds from the first arrival to the last first token
+ * @param minutes around the change of a fleet; empty without one
  */
 public record RunFigures(
     int requests,
@@ -47,10 +49,12 @@ public record RunFigures(
     double split,
     int rejected,
     double sessionsPerSecond,
-    double spanSeconds) {
+    double spanSeconds,
+    List<Minute> minutes) {
 
   public RunFigures {
     uncached = Map.copyOf(uncached);
+    minutes = List.copyOf(minutes);
   }
 
   /** What an answer should keep to, both at most. */
@@ -68,16 +72,16 @@ public record RunFigures(
     return warmUp * end;
   }
 
-  /** The figures of the requests that arrived from a time on, of a run on so many engines. */
+  /** The figures of the requests that arrived in a window, of a run on so many engines. */
   public static RunFigures of(
-      Workload workload, Measures measures, int engines, Goal goal, double fromSeconds) {
-    return new Counting(engines, goal, fromSeconds).count(workload, measures);
+      Workload workload, Measures measures, int engines, Goal goal, Window window) {
+    return new Counting(engines, goal, window).count(workload, measures);
   }
 
   /** Adds up. */
   private static final class Counting {
     private final Goal goal;
-    private final double fromSeconds;
+    private final Window window;
     private final double[] computed;
     private double[] ttft = new double[256];
     private double[] answered = new double[256];
@@ -97,15 +101,15 @@ public record RunFigures(
     private int predicted;
     private double lastSeconds;
 
-    Counting(int engines, Goal goal, double fromSeconds) {
+    Counting(int engines, Goal goal, Window window) {
       this.goal = goal;
-      this.fromSeconds = fromSeconds;
+      this.window = window;
       computed = new double[engines];
     }
 
     RunFigures count(Workload workload, Measures measures) {
       for (int i = 0; i < measures.requests(); i++) {
-        if (measures.arrivedSeconds(i) >= fromSeconds) {
+        if (window.contains(measures.arrivedSeconds(i))) {
           add(measures, i);
         }
       }
@@ -126,7 +130,8 @@ public record RunFigures(
           (double) split / Math.max(1, served),
           rejected,
           sessionsPerSecond(workload, measures),
-          lastSeconds - fromSeconds);
+          lastSeconds - window.fromSeconds(),
+          Minute.of(measures, window));
     }
 
     private Map<Cause, Double> uncachedShares() {
@@ -137,7 +142,14 @@ public record RunFigures(
 
     private double sessionsPerSecond(Workload workload, Measures measures) {
       int[] begins = workload.firsts();
-      double until = Arrays.stream(begins).mapToDouble(measures::arrivedSeconds).max().orElse(0);
+      double fromSeconds = window.fromSeconds();
+      double last =
+          Arrays.stream(begins)
+              .mapToDouble(measures::arrivedSeconds)
+              .filter(at -> !Double.isNaN(at))
+              .max()
+              .orElse(0);
+      double until = Math.min(last, window.untilSeconds());
       int sessions = 0;
       for (int begin : begins) {
         int turn = begin;

@@ -5,6 +5,7 @@ import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Measures;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
@@ -47,6 +49,7 @@ public final class Study {
    * @param rates how many times as fast as recorded; shares of the knee if {@code ofKnee}
    * @param routers in front of each fleet
    * @param pairs of its engines that serve a request together
+   * @param changes of the fleet, each in a run of its own
    */
   public record Grid(
       List<String> policies,
@@ -57,7 +60,8 @@ public final class Study {
       boolean ofKnee,
       List<IndexMode> indexes,
       List<Routers> routers,
-      List<Pairs> pairs) {
+      List<Pairs> pairs,
+      List<Change> changes) {
 
     public Grid {
       policies = List.copyOf(policies);
@@ -68,6 +72,7 @@ public final class Study {
       indexes = List.copyOf(indexes);
       routers = List.copyOf(routers);
       pairs = List.copyOf(pairs);
+      changes = List.copyOf(changes);
     }
 
     /** Fleets without host tier and pairs, behind one router. */
@@ -87,7 +92,8 @@ public final class Study {
           ofKnee,
           indexes,
           List.of(Routers.ONE),
-          List.of(Pairs.NONE));
+          List.of(Pairs.NONE),
+          List.of(Change.NONE));
     }
 
     private List<Fleet> fleets() {
@@ -121,6 +127,9 @@ public final class Study {
    * @param storeTokens that a store holds which all engines read; 0 for none
    * @param storePublishes whether routers hear of what it drops
    * @param queueMillis a request that has waited so long at a router is refused
+   * @param changeSeconds when fleets change: what arrives in the {@link
+   *     Window#AFTER_CHANGE_SECONDS} from then on is counted, of fleets that do not change too; NaN
+   *     for the share of the time
    */
   public record Runs(
       int copies,
@@ -134,7 +143,8 @@ public final class Study {
       @Nullable Link pull,
       long storeTokens,
       boolean storePublishes,
-      long queueMillis) {
+      long queueMillis,
+      double changeSeconds) {
 
     /** Loads go over PCIe. */
     public Runs(
@@ -151,7 +161,8 @@ public final class Study {
           null,
           0,
           true,
-          FleetPlan.QUEUE_MILLIS);
+          FleetPlan.QUEUE_MILLIS,
+          Double.NaN);
     }
 
     int copiesFor(int engines) {
@@ -236,29 +247,20 @@ public final class Study {
   }
 
   private double lightMean(Fleet fleet, double rate) {
-    Cell cell = cell(fleet, 1, rate, IndexMode.NOW, POLICY_OF_KNEE, Routers.ONE, Pairs.NONE);
+    Cell cell =
+        new Cell(
+            trace.name(),
+            fleet.replicas,
+            fleet.kvTokens,
+            fleet.hostKvTokens,
+            1,
+            rate,
+            IndexMode.NOW,
+            POLICY_OF_KNEE,
+            Routers.ONE,
+            Pairs.NONE,
+            Change.NONE);
     return run(cell, 0, false, arrivals -> {}).figures.ttftMillis().mean();
-  }
-
-  private Cell cell(
-      Fleet fleet,
-      double load,
-      double rate,
-      IndexMode index,
-      String policy,
-      Routers routers,
-      Pairs pairs) {
-    return new Cell(
-        trace.name(),
-        fleet.replicas,
-        fleet.kvTokens,
-        fleet.hostKvTokens,
-        load,
-        rate,
-        index,
-        policy,
-        routers,
-        pairs);
   }
 
   private static double kneeOf(Fleet fleet, OptionalDouble rate) {
@@ -272,21 +274,47 @@ public final class Study {
     for (double rate : grid.rates) {
       for (IndexMode index : grid.indexes) {
         for (String policy : grid.policies) {
-          double load = grid.ofKnee ? rate : Double.NaN;
           for (Routers routers : grid.routers) {
             for (Pairs pairs : grid.pairs) {
-              cells.add(
-                  cell(
-                      fleet,
-                      load,
-                      grid.ofKnee ? rate * knee : rate,
-                      index,
-                      policy,
-                      routers,
-                      pairs));
+              for (Change change : grid.changes) {
+                cells.add(
+                    new Cell(
+                        trace.name(),
+                        fleet.replicas,
+                        fleet.kvTokens,
+                        fleet.hostKvTokens,
+                        grid.ofKnee ? rate : Double.NaN,
+                        grid.ofKnee ? rate * knee : rate,
+                        index,
+                        policy,
+                        routers,
+                        pairs,
+                        change));
+              }
             }
           }
         }
+      }
+    }
+  }
+
+  /**
+   * Whether all that is counted after a change comes before the last arrival.
+   *
+   * @throws IllegalArgumentException if not, with the latest time
+   */
+  public void checkChange(List<Cell> cells) {
+    for (Cell cell : cells) {
+      double end = trace.spanSeconds() / cell.rate();
+      double latest = end - Window.AFTER_CHANGE_SECONDS;
+      if (runs.changeSeconds > latest) {
+        throw new IllegalArgumentException(
+            String.format(
+                Locale.ROOT,
+                "must be at most %.0f: at rate %.3g arrivals end after %.0f s, and ten minutes are counted",
+                Math.floor(latest),
+                cell.rate(),
+                end));
       }
     }
   }
@@ -358,6 +386,7 @@ public final class Study {
         new Workload(
             trace, cell.rate(), runs.copiesFor(cell.replicas()), seed, runs.spreadMillis / 1e3);
     EngineConfig engine = engine(cell);
+    Change change = cell.change();
     FleetPlan plan =
         new FleetPlan(
             cell.replicas(),
@@ -367,15 +396,23 @@ public final class Study {
             () -> PolicySpec.make(cell.policy()),
             runs.queueMillis,
             seed,
-            List.of(),
+            change.incidents(runs.changeSeconds, cell.replicas(), seed),
             cell.routers(),
             cell.pairs(),
             new FleetPlan.Beyond(runs.loadBack, runs.pull, store()));
-    Measures measures = new VirtualFleet(plan, workload).run(progress);
-    double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
+    VirtualFleet played = new VirtualFleet(plan, workload);
+    Measures measures;
+    Window window;
+    if (Double.isNaN(runs.changeSeconds)) {
+      measures = played.run(progress);
+      window = Window.from(RunFigures.countedFromSeconds(measures, runs.warmUp));
+    } else {
+      window = Window.afterChange(runs.changeSeconds);
+      measures = played.run(progress, window.playedUntilSeconds());
+    }
     return new Outcome(
-        RunFigures.of(workload, measures, cell.replicas(), RunFigures.Goal.DEFAULT, from),
-        withOracle ? Oracle.of(workload, measures, engine.cache(), cell.replicas(), from) : null);
+        RunFigures.of(workload, measures, plan.mostEngines(), RunFigures.Goal.DEFAULT, window),
+        withOracle ? Oracle.of(workload, measures, engine.cache(), cell.replicas(), window) : null);
   }
 
   private FleetPlan.@Nullable Shared store() {

@@ -55,6 +55,6 @@ final class OracleTest {
 
   private static Oracle oracle(Measures run, int engines, double fromSeconds) {
     KvCacheConfig four = KvCacheConfig.fullAttention(10, 5);
-    return Oracle.of(new Workload(TRACE, 1, 1, 1), run, four, engines, fromSeconds);
+    return Oracle.of(new Workload(TRACE, 1, 1, 1), run, four, engines, Window.from(fromSeconds));
   }
 }

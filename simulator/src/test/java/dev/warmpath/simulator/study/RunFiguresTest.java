@@ -93,8 +93,9 @@ final class RunFiguresTest {
             .answered(50, 1, 0, 0, 0, 1000, 0)
             .done();
     Workload workload = new Workload(trace.build(), 1, 1, 1);
-    assertThat(RunFigures.of(workload, run, 1, GOAL, 10).sessionsPerSecond()).isEqualTo(1.0 / 40);
-    assertThat(RunFigures.of(workload, run, 1, GOAL, 12).sessionsPerSecond()).isZero();
+    assertThat(RunFigures.of(workload, run, 1, GOAL, Window.from(10)).sessionsPerSecond())
+        .isEqualTo(1.0 / 40);
+    assertThat(RunFigures.of(workload, run, 1, GOAL, Window.from(12)).sessionsPerSecond()).isZero();
   }
 
   private static RunFigures of(Measures run, int engines, double fromSeconds) {
@@ -102,7 +103,8 @@ final class RunFiguresTest {
     for (int request = 0; request < run.requests(); request++) {
       trace.request(request, Trace.NONE, request, 1, 1);
     }
-    return RunFigures.of(new Workload(trace.build(), 1, 1, 1), run, engines, GOAL, fromSeconds);
+    return RunFigures.of(
+        new Workload(trace.build(), 1, 1, 1), run, engines, GOAL, Window.from(fromSeconds));
   }
 
   private static RunFigures figures(double ttft) {

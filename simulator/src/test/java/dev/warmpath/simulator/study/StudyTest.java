@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
@@ -105,7 +106,8 @@ final class StudyTest {
                 false,
                 List.of(IndexMode.NOW),
                 List.of(Routers.ONE),
-                List.of(Pairs.NONE)),
+                List.of(Pairs.NONE),
+                List.of(Change.NONE)),
             new Study.Runs(1, 2, 2, 0.1, StepCost.H100X4, 0));
     List<CellFigures> cells = new Run(study).run();
     assertThat(cells)

@@ -5,6 +5,7 @@ import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.engine.Link;
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
@@ -203,6 +204,24 @@ public final class StudyFlags {
   private List<String> transfers = List.of();
 
   @Option(
+      names = "--change",
+      split = ",",
+      paramLabel = "CHANGE",
+      description = {
+        "One replica more or fewer in the middle of a run: none, leave:least-worth,",
+        "leave:most-worth, leave:random, leave:N (from 0 on), join:cold. Ten minutes from then on",
+        "are counted."
+      })
+  private List<String> changes = List.of();
+
+  @Option(
+      names = "--change-at",
+      paramLabel = "SECONDS",
+      defaultValue = "1200",
+      description = "When it comes (${DEFAULT-VALUE}).")
+  private double changeAt;
+
+  @Option(
       names = "--copies",
       paramLabel = "N",
       defaultValue = "0",
@@ -270,7 +289,23 @@ public final class StudyFlags {
         !loads.isEmpty(),
         distinct(converted("--index", indexes, IndexMode::parse)),
         fronts(),
-        pairs());
+        pairs(),
+        changes());
+  }
+
+  private List<Change> changes() {
+    if (changes.isEmpty()) {
+      return List.of(Change.NONE);
+    }
+    if (prefills.stream().anyMatch(each -> !each.equals(OFF))) {
+      throw CommandException.usage("--change: engines in pairs do not change (--prefills)");
+    }
+    List<Change> all =
+        converted("--change", changes, value -> Change.parse(value, leastReplicas()));
+    if (leastReplicas() == 1 && all.stream().anyMatch(Change::leaves)) {
+      throw CommandException.usage("--change: the only replica cannot leave (--replicas 1)");
+    }
+    return distinct(all);
   }
 
   /** Without pairs neither rule nor transfer makes a difference. */
@@ -322,6 +357,7 @@ public final class StudyFlags {
     check("--spread-ms", List.of(spreadMillis), value -> bounded(value, 0, 1e9));
     check("--store-kv-tokens", List.of(storeKvTokens), value -> bounded(value, 0, 1 << 30));
     check("--queue-ms", List.of(queueMillis), value -> bounded(value, 1, 1e12));
+    check("--change-at", List.of(changeAt), value -> bounded(value, 0, 1e9));
     double left = ShareText.share("--warm-up", warmUp);
     return new Study.Runs(
         copies,
@@ -335,7 +371,8 @@ public final class StudyFlags {
         pull == null ? null : converted("--pull", List.of(pull), this::pull).get(0),
         storeKvTokens,
         !storeSilent,
-        queueMillis);
+        queueMillis,
+        changes.isEmpty() ? Double.NaN : changeAt);
   }
 
   private Link pull(String text) {

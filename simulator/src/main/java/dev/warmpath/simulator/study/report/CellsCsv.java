@@ -31,7 +31,8 @@ public final class CellsCsv {
             "prefills",
             "splitRule",
             "transferMs",
-            "transferTokenUs"));
+            "transferTokenUs",
+            "change"));
     add(text, header);
     cells.forEach(cell -> add(text, fields(cell)));
     return text.toString();
@@ -63,6 +64,7 @@ public final class CellsCsv {
     fields.add(of.pairs().rule());
     fields.add(number(of.pairs().link().fixedMillis()));
     fields.add(number(of.pairs().link().microsPerToken()));
+    fields.add(of.change().toString());
     return fields;
   }
 

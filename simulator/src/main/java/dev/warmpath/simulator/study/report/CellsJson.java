@@ -3,8 +3,10 @@ package dev.warmpath.simulator.study.report;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.engine.Link;
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
@@ -97,6 +99,7 @@ public final class CellsJson {
         .put("seeds", setup.seeds())
         .put("warmUp", setup.warmUp())
         .put("cost", setup.cost());
+    put((ObjectNode) root.get("setup"), "changeSeconds", setup.changeSeconds());
     return root;
   }
 
@@ -121,6 +124,7 @@ public final class CellsJson {
         .put("splitRule", pairs.rule())
         .put("transferMs", pairs.link().fixedMillis())
         .put("transferTokenUs", pairs.link().microsPerToken());
+    to.put("change", cell.cell().change().toString());
     to.put("seeds", cell.seeds());
     put(to, "requests", cell.requests());
     ObjectNode confidence = to.putObject("ci95");
@@ -129,6 +133,23 @@ public final class CellsJson {
     }
     put(to, "infiniteHitRate", cell.oracle().infiniteHitRate());
     put(to, "poolHitRate", cell.oracle().poolHitRate());
+    if (!cell.minutes().isEmpty()) {
+      ArrayNode seeds = to.putArray("ttftBySeedMs");
+      cell.ttftBySeed().forEach(seeds::add);
+      ArrayNode minutes = to.putArray("minutes");
+      cell.minutes().forEach(minute -> put(minutes.addObject(), minute));
+    }
+  }
+
+  private static void put(ObjectNode to, ReportCell.ReportMinute minute) {
+    to.put("minute", minute.minute());
+    put(to, "requests", minute.requests().mean());
+    ObjectNode ttft = to.putObject("ttftMs");
+    put(ttft, "mean", minute.mean().mean());
+    put(ttft, "p90", minute.p90().mean());
+    put(ttft, "p99", minute.p99().mean());
+    put(ttft, "ci95", minute.mean().confidence());
+    put(to, "hitRate", minute.hitRate().mean());
   }
 
   private static void put(ObjectNode to, String name, double value) {
@@ -196,11 +217,16 @@ public final class CellsJson {
             IndexMode.parse(text(node, "index")),
             text(node, "policy"),
             routers(node),
-            pairs(node)),
+            pairs(node),
+            node.has("change")
+                ? Change.parse(text(node, "change"), (int) number(node, "replicas"))
+                : Change.NONE),
         (int) number(node, "seeds"),
         number(node, "requests"),
         figures,
-        new Oracle(number(node, "infiniteHitRate"), number(node, "poolHitRate")));
+        new Oracle(number(node, "infiniteHitRate"), number(node, "poolHitRate")),
+        List.of(),
+        List.of());
   }
 
   /** One, where that was written before there could be several. */

@@ -44,12 +44,18 @@ public final class HtmlPage {
     page.open("body");
     head();
     AcrossSettings.add(page, report.cells());
+    AroundChange.of(report.cells()).forEach(group -> group.add(page));
     ReportCell.bySetting(report.cells()).forEach(this::setting);
     legend();
     return page.close().close().toString();
   }
 
-  private static String style() {
+  /** Pictures of the groups of {@linkplain AroundChange minutes around a change}, as SVG. */
+  public static List<String> pictures(List<ReportCell> cells) {
+    return AroundChange.of(cells).stream().map(AroundChange::picture).toList();
+  }
+
+  static String style() {
     try (InputStream css = HtmlPage.class.getResourceAsStream("report.css")) {
       return new String(Objects.requireNonNull(css).readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
@@ -74,10 +80,16 @@ public final class HtmlPage {
     item(
         "played",
         (setup.copies() == 0 ? "one copy for each eight replicas" : copies(setup.copies()))
-            + String.format(
-                Locale.ROOT,
-                ", from a random place on; the first %.0f %% of the time is not counted",
-                100 * setup.warmUp()));
+            + ", from a random place on; "
+            + (Double.isNaN(setup.changeSeconds())
+                ? String.format(
+                    Locale.ROOT,
+                    "the first %.0f %% of the time is not counted",
+                    100 * setup.warmUp())
+                : String.format(
+                    Locale.ROOT,
+                    "counted is what arrives in the ten minutes after %.0f s",
+                    setup.changeSeconds())));
     item("seeds", setup.seeds() == 1 ? "1: no confidence intervals" : setup.seeds() + " a cell");
     item("engine model", setup.cost());
     item(

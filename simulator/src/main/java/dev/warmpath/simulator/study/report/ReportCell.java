@@ -4,7 +4,9 @@ import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.CellFigures;
 import dev.warmpath.simulator.study.Figure;
+import dev.warmpath.simulator.study.Minute;
 import dev.warmpath.simulator.study.Oracle;
+import dev.warmpath.simulator.study.RunFigures;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -13,15 +15,44 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * A cell as it is reported.
  *
  * @param requests that were counted, on the average of the seeds
+ * @param minutes around the fleet's change; empty without one, or read from a file
+ * @param ttftBySeed the mean time to first token of each seed, in ms; empty if read from a file
  */
 public record ReportCell(
-    Cell cell, int seeds, double requests, Map<Figure, Estimate> figures, Oracle oracle) {
+    Cell cell,
+    int seeds,
+    double requests,
+    Map<Figure, Estimate> figures,
+    Oracle oracle,
+    List<ReportMinute> minutes,
+    List<Double> ttftBySeed) {
+
+  /** A {@link Minute} over all seeds. */
+  public record ReportMinute(
+      int minute, Estimate requests, Estimate mean, Estimate p90, Estimate p99, Estimate hitRate) {
+
+    static ReportMinute of(List<Minute> seeds) {
+      return new ReportMinute(
+          seeds.get(0).minute(),
+          of(seeds, Minute::requests),
+          of(seeds, minute -> minute.ttftMillis().mean()),
+          of(seeds, minute -> minute.ttftMillis().p90()),
+          of(seeds, minute -> minute.ttftMillis().p99()),
+          of(seeds, Minute::hitRate));
+    }
+
+    private static Estimate of(List<Minute> seeds, ToDoubleFunction<Minute> figure) {
+      return Estimate.of(seeds.stream().mapToDouble(figure).toArray());
+    }
+  }
 
   private static final Set<Figure> OF_HOSTS = EnumSet.of(Figure.HOST_HIT_RATE, Figure.LOAD_MEAN);
   private static final Set<Figure> OF_PAIRS =
@@ -35,6 +66,8 @@ public record ReportCell(
 
   public ReportCell {
     figures = Map.copyOf(figures);
+    minutes = List.copyOf(minutes);
+    ttftBySeed = List.copyOf(ttftBySeed);
   }
 
   public static ReportCell of(CellFigures cell) {
@@ -47,7 +80,23 @@ public record ReportCell(
         cell.runs().size(),
         cell.mean(run -> run.requests()),
         figures,
-        new Oracle(cell.oracle(Oracle::infiniteHitRate), cell.oracle(Oracle::poolHitRate)));
+        new Oracle(cell.oracle(Oracle::infiniteHitRate), cell.oracle(Oracle::poolHitRate)),
+        minutes(cell.runs()),
+        cell.runs().stream().map(run -> run.ttftMillis().mean()).toList());
+  }
+
+  private static List<ReportMinute> minutes(List<RunFigures> runs) {
+    return IntStream.range(0, runs.get(0).minutes().size())
+        .mapToObj(i -> ReportMinute.of(runs.stream().map(run -> run.minutes().get(i)).toList()))
+        .toList();
+  }
+
+  /** How much longer its mean time to first token is than another's, seed by seed. */
+  Estimate ttftOver(ReportCell other) {
+    return Estimate.of(
+        IntStream.range(0, Math.min(ttftBySeed.size(), other.ttftBySeed.size()))
+            .mapToDouble(seed -> ttftBySeed.get(seed) - other.ttftBySeed.get(seed))
+            .toArray());
   }
 
   public Estimate estimate(Figure figure) {

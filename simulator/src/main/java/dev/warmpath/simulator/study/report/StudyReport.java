@@ -12,10 +12,17 @@ public record StudyReport(Setup setup, List<ReportCell> cells, Speed speed) {
    * @param traceRequests requests of the trace
    * @param copies as they were asked for; 0 for one for each eight replicas
    * @param warmUp share of the time that is not counted
+   * @param changeSeconds when fleets change; NaN if they do not
    * @param cost the name of the engine's cost model, and its parameters
    */
   public record Setup(
-      String command, int traceRequests, int copies, int seeds, double warmUp, String cost) {}
+      String command,
+      int traceRequests,
+      int copies,
+      int seeds,
+      double warmUp,
+      double changeSeconds,
+      String cost) {}
 
   /**
    * How fast it was.

@@ -18,6 +18,7 @@ public final class StudyTable {
   public static String of(List<ReportCell> cells) {
     StringBuilder text = new StringBuilder();
     ReportCell.bySetting(cells).forEach((setting, its) -> add(text, setting, its));
+    AroundChange.of(cells).forEach(group -> text.append(group.text()));
     return text.toString();
   }
 

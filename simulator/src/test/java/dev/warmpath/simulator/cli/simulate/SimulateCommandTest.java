@@ -100,6 +100,69 @@ final class SimulateCommandTest {
   }
 
   @Test
+  void comparesChangesByMinute() throws Exception {
+    trace =
+        Files.writeString(
+            folder.resolve("long.jsonl"), "{\"seconds\": 900, \"sessions\": 300, \"think\": 2}");
+    Path study = folder.resolve("study");
+    String changes = "none,leave:least-worth,leave:1,join:cold";
+    List<String> flags =
+        List.of(
+            "--policies",
+            "warm",
+            "--replicas",
+            "2",
+            "--change",
+            changes,
+            "--change-at",
+            "200",
+            "--seeds",
+            "2",
+            "--json",
+            "--out",
+            study.toString());
+    assertThat(run(flags.toArray(String[]::new))).isEqualTo(Exit.OK);
+    assertThat(program.err())
+        .contains("  warm ", "  warm, leave:1 ", "  TTFT p99 ", "  join:cold ")
+        .contains("  TTFT mean of ten minutes, more than with none, seed by seed");
+    JsonNode cells = json().path("cells");
+    assertThat(cells.findValuesAsText("change")).containsExactly(changes.split(","));
+    JsonNode minutes = cells.get(0).path("minutes");
+    assertThat(minutes.findValuesAsText("minute"))
+        .containsExactly("-3", "-2", "-1", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+    double counted = 0;
+    for (JsonNode minute : minutes) {
+      counted += minute.path("minute").asInt() < 0 ? 0 : minute.path("requests").asDouble();
+    }
+    assertThat(counted).isEqualTo(cells.get(0).path("requests").asDouble());
+    for (int i = 0; i < 3; i++) {
+      assertThat(cells.get(1).path("minutes").get(i)).as("before").isEqualTo(minutes.get(i));
+    }
+    assertThat(cells.get(1).path("minutes").get(4)).isNotEqualTo(minutes.get(4));
+    assertThat(cells.get(0).path("ttftBySeedMs")).hasSize(2);
+    assertThat(json().path("setup").path("changeSeconds").asDouble()).isEqualTo(200);
+    assertThat(Files.readString(study.resolve("minutes-1.svg")))
+        .startsWith("<svg")
+        .contains("<style>", "minutes after the change", "leave:1");
+    assertThat(Files.readString(study.resolve("report.html")))
+        .contains("warm: by minute", "the ten minutes after 200 s");
+    assertThat(execute("compare", study + "/cells.json", study + "/cells.json")).isEqualTo(Exit.OK);
+    assertThat(program.out()).contains("warm, leave:least-worth");
+  }
+
+  @Test
+  void aChangeHasTenMinutesAndAReplicaThatStays() {
+    assertThat(run("--change", "join:cold")).isEqualTo(Exit.USAGE);
+    assertThat(program.err())
+        .startsWith("warmpath simulate: --change-at: must be at most -569: ")
+        .contains(": at rate 1.00 arrivals end after ", "and ten minutes are counted");
+    assertThat(run("--change", "leave:0", "--replicas", "1")).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("--change: the only replica cannot leave (--replicas 1)");
+    assertThat(run("--change", "join:cold", "--prefills", "1")).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("--change: engines in pairs do not change (--prefills)");
+  }
+
+  @Test
   void writesJsonCsvAndAPage() throws Exception {
     Path study = folder.resolve("a/study");
     run("--policies", "warm,random", "--seeds", "2", "--out", study.toString());
@@ -134,6 +197,9 @@ final class SimulateCommandTest {
         "--index | delayed:-5 | --index delayed:-5: ",
         "--routers | 0 | --routers 0: must be from 1 to 1000",
         "--share-ms | soon | --share-ms soon: 'soon' must be off, MS, MS:JITTER_MS or",
+        "--change | leave | --change leave: must be none, leave:least-worth, leave:most-worth,",
+        "--change | none,leave:8 | --change leave:8: engines are from 0 to 7",
+        "--change-at | -1 | --change-at -1.0: must be from 0 to 1000000000",
         "--copies | -1 | --copies -1: must be from 0 to",
         "--copies | 100000000 | --copies 100000000: must be from 0 to",
         "--spread-ms | -1 | --spread-ms -1.0: must be from 0 to",

@@ -21,7 +21,7 @@ final class CellsCsvTest {
         .startsWith(
             "trace,replicas,kvTokens,load,rate,index,policy,seeds,ttftMeanMs,ttftMeanMsCi95,")
         .endsWith(
-            ",infiniteHitRate,poolHitRate,routers,routersBySession,shareMs,prefills,splitRule,transferMs,transferTokenUs");
+            ",infiniteHitRate,poolHitRate,routers,routersBySession,shareMs,prefills,splitRule,transferMs,transferTokenUs,change");
     assertThat(lines.get(1)).startsWith("chats,4,100000,0.5,1.0,exact,warm,3,10.0,1.0,20.0,2.0,");
     assertThat(lines.get(2))
         .startsWith("chats,4,100000,,1.0,exact,\"say \"\"a,b\"\"\",3,10.0,,20.0,,");

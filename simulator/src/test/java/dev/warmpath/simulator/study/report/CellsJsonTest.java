@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.engine.Link;
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
@@ -70,7 +71,8 @@ final class CellsJsonTest {
             IndexMode.NOW,
             "warm",
             new Routers(8, true, new Routers.Sharing(2, 0.5, 0.01)),
-            new Pairs(2, "prompt-tokens:min-tokens=512", new Link(2, 4.5)));
+            new Pairs(2, "prompt-tokens:min-tokens=512", new Link(2, 4.5)),
+            Change.parse("leave:1", 2));
     List<ReportCell> cells =
         List.of(
             Reports.grid().get(0),

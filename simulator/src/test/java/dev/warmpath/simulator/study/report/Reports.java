@@ -21,7 +21,7 @@ final class Reports {
       double factor = figure.ordinal() + 1.0;
       figures.put(figure, new Estimate(factor * value, factor * confidence));
     }
-    return new ReportCell(cell, 3, 900, figures, new Oracle(0.75, 0.5));
+    return new ReportCell(cell, 3, 900, figures, new Oracle(0.75, 0.5), List.of(), List.of());
   }
 
   /** Two policies × two fleets × two loads; at load 1.2 everything is forty times as slow. */
@@ -39,7 +39,8 @@ final class Reports {
 
   static StudyReport report(List<ReportCell> cells) {
     return new StudyReport(
-        new StudyReport.Setup("warmpath simulate --trace 'a & b'", 1000, 0, 3, 0.1, "h100x4: fast"),
+        new StudyReport.Setup(
+            "warmpath simulate --trace 'a & b'", 1000, 0, 3, 0.1, Double.NaN, "h100x4: fast"),
         cells,
         new StudyReport.Speed(50_000, 2.5, 8, 2, 512));
   }

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.study.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
@@ -25,7 +26,8 @@ final class StudyTableTest {
             IndexMode.NOW,
             "warm",
             Routers.ONE,
-            Pairs.NONE);
+            Pairs.NONE,
+            Change.NONE);
     List<String> lines =
         StudyTable.of(
                 List.of(

@@ -37,6 +37,7 @@ public final class LinePlot {
    */
   public record Axes(String title, String x, double mark, String markLabel) {}
 
+  private static final String BACKGROUND = "svg { background: var(--panel); }";
   private static final double WIDTH = 420;
   private static final double HEIGHT = 300;
   private static final double LEFT = 42;
@@ -65,6 +66,14 @@ public final class LinePlot {
   /** The plot as an element of HTML. */
   public static String svg(Axes axes, List<Line> lines) {
     return new LinePlot(axes, lines).draw();
+  }
+
+  /** The plot as a file of its own, with these styles. */
+  public static String picture(Axes axes, List<Line> lines, String css) {
+    String plot = svg(axes, lines);
+    int inside = plot.indexOf('>') + 1;
+    Markup style = new Markup().open("style").text(css).raw(BACKGROUND).close();
+    return plot.substring(0, inside) + style + plot.substring(inside) + "\n";
   }
 
   private DoubleStream places() {
