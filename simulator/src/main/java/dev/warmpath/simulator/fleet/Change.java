@@ -25,7 +25,8 @@ public record Change(Kind kind, int engine) {
     /** Another one with each seed. */
     RANDOM(LEAVE + "random"),
     NAMED(LEAVE + "N"),
-    COLD("join:cold");
+    COLD("join:cold"),
+    WARM("join:warm");
 
     private final String text;
 
@@ -49,7 +50,7 @@ public record Change(Kind kind, int engine) {
     }
     if (!text.matches(LEAVE + "\\d{1,9}")) {
       throw new IllegalArgumentException(
-          "must be none, leave:least-worth, leave:most-worth, leave:random, leave:N or join:cold");
+          "must be none, leave:least-worth, leave:most-worth, leave:random, leave:N, join:cold or join:warm");
     }
     int engine = Integer.parseInt(text.substring(LEAVE.length()));
     if (engine >= engines) {
@@ -75,6 +76,7 @@ public record Change(Kind kind, int engine) {
       }
       case NAMED -> List.of(Incident.of(seconds, engine, Incident.Kind.LEAVE));
       case COLD -> List.of(Incident.of(seconds, engines, Incident.Kind.JOIN));
+      case WARM -> List.of(Incident.of(seconds, engines, Incident.Kind.JOIN_WARM));
     };
   }
 

@@ -19,14 +19,17 @@ final class EventHeap {
     TICK,
     MESSAGE,
     TRANSFERRED,
-    PATIENCE_ENDS;
+    PATIENCE_ENDS,
+    LOOK;
 
-    private static final Kind[] ALL = values(); // 8 at most: see `what`
+    private static final Kind[] ALL = values(); // 16 at most: see `what`
 
     private int talk() {
       return this == TICK || this == MESSAGE ? 1 : 0;
     }
   }
+
+  private static final int KIND_BITS = 4;
 
   private long[] nanos = new long[64];
   private long[] order = new long[64];
@@ -44,7 +47,7 @@ final class EventHeap {
     return size == talk;
   }
 
-  /** {@code kind} happens to {@code subject}, a number from 0 to 2^60. */
+  /** {@code kind} happens to {@code subject}, a number from 0 to 2^59. */
   void add(long atNanos, Kind kind, long subject) {
     if (size == nanos.length) {
       nanos = Arrays.copyOf(nanos, 2 * size);
@@ -54,7 +57,7 @@ final class EventHeap {
     talk += kind.talk();
     int place = size++;
     long number = added++;
-    long both = subject << 3 | kind.ordinal();
+    long both = subject << KIND_BITS | kind.ordinal();
     while (place > 0) {
       int above = (place - 1) >>> 1;
       if (nanos[above] <= atNanos) { // what was added later comes later
@@ -72,11 +75,11 @@ final class EventHeap {
   }
 
   Kind nextKind() {
-    return Kind.ALL[(int) (what[0] & 7)];
+    return Kind.ALL[(int) (what[0] & (1 << KIND_BITS) - 1)];
   }
 
   long nextSubject() {
-    return what[0] >>> 3;
+    return what[0] >>> KIND_BITS;
   }
 
   /** The next thing has happened. */

@@ -127,9 +127,14 @@ public record FleetPlan(
   /** Engines that are there at any time. */
   public int mostEngines() {
     return incidents.stream()
-        .filter(incident -> incident.kind() == Incident.Kind.JOIN)
+        .filter(Incident::joins)
         .mapToInt(incident -> incident.engine() + 1)
         .reduce(engines, Math::max);
+  }
+
+  /** Whether an engine joins that is to compute first what sessions share. */
+  boolean prewarms() {
+    return incidents.stream().anyMatch(each -> each.kind() == Incident.Kind.JOIN_WARM);
   }
 
   /** What an engine's replica says of itself. */

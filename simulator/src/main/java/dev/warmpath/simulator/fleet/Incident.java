@@ -4,8 +4,8 @@ package dev.warmpath.simulator.fleet;
  * Something that happens to an engine while a fleet runs.
  *
  * @param seconds when, since the run began
- * @param engine its number; from the number of the fleet's engines on for {@link Kind#JOIN};
- *     without effect where the kind chooses
+ * @param engine its number; from the number of the fleet's engines on for those that join; without
+ *     effect where the kind chooses
  * @param factor how many times slower it is from then on, for {@link Kind#SLOW}
  */
 public record Incident(double seconds, int engine, Kind kind, double factor) {
@@ -26,12 +26,19 @@ public record Incident(double seconds, int engine, Kind kind, double factor) {
     MOST_WORTH_LEAVES,
     /** It comes to the fleet, with nothing in its cache; it was not there before. */
     JOIN,
+    /** The same, and the first router lets it compute first what sessions share. */
+    JOIN_WARM,
     /** Its events are not heard any more, and nobody notices. */
     DEAF,
     /** It refuses each request at once with an error of its own. */
     BLACK_HOLE,
     /** The router forgets what it knew of it, as after a start without a snapshot. */
     FORGOTTEN
+  }
+
+  /** Whether an engine comes to the fleet that was not there. */
+  boolean joins() {
+    return kind == Kind.JOIN || kind == Kind.JOIN_WARM;
   }
 
   public Incident {

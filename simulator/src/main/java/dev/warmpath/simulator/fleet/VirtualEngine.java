@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.SimulatedEngine;
 import dev.warmpath.simulator.engine.TokenListener;
 import dev.warmpath.simulator.engine.cache.CacheListener;
@@ -56,7 +57,7 @@ final class VirtualEngine implements CacheListener {
   Faults faults = new Faults();
   private final EngineConfig config;
   private final Alarm alarm;
-  private final List<VirtualRequest> arrived = new ArrayList<>();
+  private final List<EngineRequest> arrived = new ArrayList<>();
   private SimulatedEngine engine;
   private boolean stepping;
   private int plainSteps;
@@ -84,8 +85,8 @@ final class VirtualEngine implements CacheListener {
     faults = new Faults();
   }
 
-  /** Takes a request that is {@link #underWay}; it is looked at before the next step. */
-  void submit(VirtualRequest request, long nowNanos) {
+  /** Takes a request; it is looked at before the next step. */
+  void submit(EngineRequest request, long nowNanos) {
     if (!stepping) {
       engine.submit(request);
       begin(nowNanos);
@@ -222,6 +223,13 @@ final class VirtualEngine implements CacheListener {
       engine.free(request);
       endWait(nowNanos);
     }
+  }
+
+  /** Gives up a request; what was computed of it stays cached. */
+  void abort(EngineRequest request, long nowNanos) {
+    arrived.remove(request);
+    engine.abort(request);
+    endWait(nowNanos);
   }
 
   SimulatedEngine engine() {

@@ -8,9 +8,11 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.Prewarming;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.fleet.prefix.SharedPrefix;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.Link;
@@ -27,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 /**
@@ -52,6 +55,12 @@ public final class VirtualFleet {
 
   /** What still waits after so long with nobody at work waits for ever. */
   private static final long MOST_QUIET_NANOS = 600_000_000_000L;
+
+  /** So often a router looks after engines that have joined. */
+  private static final long LOOK_NANOS = 100_000_000;
+
+  /** More than a minute, after which it lets them be. */
+  private static final int LOOKS = 650;
 
   private final FleetPlan plan;
   private final Workload workload;
@@ -114,7 +123,8 @@ public final class VirtualFleet {
             (nanos, message) -> heap.add(nowNanos + nanos, Kind.MESSAGE, message));
     for (int i = 0; i < front.count(); i++) {
       routers.add(
-          new VirtualRouter(i, plan, engines, front.isSharing() ? network : null, () -> nowNanos));
+          new VirtualRouter(
+              i, plan, engines, front.isSharing() ? network : null, () -> nowNanos, this::prewarm));
     }
   }
 
@@ -164,6 +174,7 @@ public final class VirtualFleet {
         case MESSAGE -> routers.get(network.deliver(subject)).touch();
         case TRANSFERRED -> transferred(subject);
         case PATIENCE_ENDS -> refuse((int) subject);
+        case LOOK -> look((int) subject);
       }
     }
     progress.accept(arrivals);
@@ -423,8 +434,13 @@ public final class VirtualFleet {
 
   private final List<VirtualRequest> begun = new ArrayList<>();
   private final List<VirtualRequest> ended = new ArrayList<>();
+  private final List<PrewarmRequest> prewarmed = new ArrayList<>();
 
   private void token(EngineRequest answered, int index, boolean last) {
+    if (answered instanceof PrewarmRequest prefix) {
+      prewarmed.add(prefix);
+      return;
+    }
     VirtualRequest request = (VirtualRequest) answered;
     if (index == 0) {
       begun.add(request);
@@ -479,6 +495,9 @@ public final class VirtualFleet {
       request.assignment.finished(Outcome.COMPLETED);
       over(request.question.number, false);
     }
+    List<PrewarmRequest> prefixes = List.copyOf(prewarmed);
+    prewarmed.clear();
+    prefixes.forEach(PrewarmRequest::computed);
     endLeaving(engine);
   }
 
@@ -516,7 +535,10 @@ public final class VirtualFleet {
         routers.forEach(router -> router.replica(engine).draining(true));
         endLeaving(engine);
       }
-      case JOIN -> routers.forEach(router -> router.join(engine));
+      case JOIN, JOIN_WARM -> {
+        routers.forEach(router -> router.join(engine));
+        look(incident.kind() == Incident.Kind.JOIN ? 0 : LOOKS);
+      }
       case DEAF -> engine.faults.deaf = true;
       case BLACK_HOLE -> engine.faults.blackHole = true;
       case FORGOTTEN -> {
@@ -527,6 +549,20 @@ public final class VirtualFleet {
     }
     routers.forEach(router -> router.dispatcher.freed());
     routers.forEach(VirtualRouter::touch);
+  }
+
+  private void look(int looks) {
+    if (looks > 0) {
+      routers.get(0).lookAtNewcomers();
+      heap.add(nowNanos + LOOK_NANOS, Kind.LOOK, looks - 1);
+    }
+  }
+
+  private Runnable prewarm(
+      VirtualEngine engine, SharedPrefix prefix, Consumer<Prewarming.Result> done) {
+    PrewarmRequest request = new PrewarmRequest(prefix, done);
+    engine.submit(request, nowNanos);
+    return () -> engine.abort(request, nowNanos);
   }
 
   private VirtualEngine engineOf(Incident incident) {

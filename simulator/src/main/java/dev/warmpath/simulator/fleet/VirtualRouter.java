@@ -18,8 +18,13 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Store;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.Prewarming;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.prefix.SharedPrefix;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.policy.SplitRules;
 import dev.warmpath.simulator.engine.cache.CachedSequence;
@@ -31,6 +36,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +58,9 @@ final class VirtualRouter implements EngineEvents {
   /** So often a tick does something although nothing happened: see {@link Cluster}. */
   private static final long LOOK_NANOS = 100_000_000;
 
+  /** The default of {@code fleet.prewarm-ms}. */
+  private static final Prewarming.Limits PREWARM_LIMITS = new Prewarming.Limits(true, 10_000);
+
   final int number;
   final KvIndex index;
   final Dispatcher dispatcher;
@@ -63,6 +72,7 @@ final class VirtualRouter implements EngineEvents {
   private final @Nullable Store store;
   private final StoredBlocks put = new StoredBlocks();
   private final @Nullable Cluster cluster;
+  private final @Nullable Prewarming prewarming;
   private boolean touched;
   private long touchedNanos;
   private long lookedNanos;
@@ -70,13 +80,15 @@ final class VirtualRouter implements EngineEvents {
   /**
    * @param network to the others; null if it does not know of them
    * @param nanoClock the fleet's; each router's own counts from elsewhere
+   * @param prewarms lets an engine compute a prefix, for the first router
    */
   VirtualRouter(
       int number,
       FleetPlan plan,
       List<VirtualEngine> engines,
       @Nullable VirtualNetwork network,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      Prewarms prewarms) {
     this.number = number;
     long seed = number == 0 ? plan.seed() : Workload.mixed(plan.seed()) + number;
     index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), seed);
@@ -98,10 +110,7 @@ final class VirtualRouter implements EngineEvents {
             plan.policy().get(),
             new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, REPLICA_REQUESTS, MOST_QUEUED),
             new Dispatcher.Environment(
-                clock,
-                new SplittableRandom(seed),
-                new Metrics(),
-                cluster == null ? List.of() : List.of(cluster)));
+                clock, new SplittableRandom(seed), new Metrics(), listeners()));
     dispatcher.loadBack(plan.beyond().loadBack());
     dispatcher.pulls(plan.beyond().pull() != null);
     if (plan.pairs().isOn()) {
@@ -111,6 +120,40 @@ final class VirtualRouter implements EngineEvents {
     }
     if (cluster != null) {
       cluster.begin(dispatcher);
+    }
+    prewarming =
+        number == 0 && plan.prewarms()
+            ? new Prewarming(
+                dispatcher,
+                index,
+                (engine, prefix, done) -> prewarms.begin(engine(engine.replica()), prefix, done),
+                () -> PREWARM_LIMITS,
+                false)
+            : null;
+    lookAtNewcomers();
+  }
+
+  private List<DispatchListener> listeners() {
+    List<DispatchListener> all = new ArrayList<>();
+    if (cluster != null) {
+      all.add(cluster);
+    }
+    all.add(
+        new DispatchListener() {
+          @Override
+          public void assigned(PreparedRequest request, Assignment assignment) {
+            if (prewarming != null) {
+              prewarming.assigned(request, assignment);
+            }
+          }
+        });
+    return all;
+  }
+
+  /** Sees to engines that have joined since, if this router does. */
+  void lookAtNewcomers() {
+    if (prewarming != null) {
+      prewarming.look();
     }
   }
 
@@ -146,6 +189,12 @@ final class VirtualRouter implements EngineEvents {
   /** The fleet has got this engine. */
   void join(VirtualEngine engine) {
     fleet.add(replica(engine));
+  }
+
+  /** Lets an engine compute a prefix. */
+  interface Prewarms {
+    /** See {@link Prewarming.Sender}. */
+    Runnable begin(VirtualEngine engine, SharedPrefix prefix, Consumer<Prewarming.Result> done);
   }
 
   /** The engine is gone for good, and what it held with it. */

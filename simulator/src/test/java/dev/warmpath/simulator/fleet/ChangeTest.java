@@ -9,6 +9,7 @@ import dev.warmpath.simulator.fleet.Incident.Kind;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -139,6 +140,51 @@ class ChangeTest {
     addsUp(joined.measures());
   }
 
+  /** Families of sessions share a prompt of 300 blocks each; a cold newcomer computes it anew. */
+  @ParameterizedTest
+  @CsvSource({"JOIN, 0", "JOIN_WARM, 300"})
+  void aWarmOneHoldsWhatSessionsShare(Kind kind, int blocks) {
+    SplittableRandom random = new SplittableRandom(7);
+    TraceBuilder trace = new TraceBuilder("families", BLOCK);
+    for (int session = 0; session < 300; session++) {
+      trace.request(200 * random.nextDouble(), Trace.NONE, session, 310 * BLOCK, 100);
+      trace.blocks(1000 * random.nextInt(3), 300).blocks(100_000 + 10 * session, 10);
+    }
+    Measures measures =
+        new Outcome(
+                Runs.run("warm", trace.build(), 2, BLOCKS, Incident.of(AT, 2, kind)).measures(), 3)
+            .measures();
+    int first =
+        IntStream.range(0, measures.requests())
+            .filter(request -> measures.engine(request) == 2)
+            .boxed()
+            .min(Comparator.comparingDouble(measures::arrivedSeconds))
+            .orElseThrow();
+    assertThat(measures.cachedTokens(first)).isEqualTo(blocks * BLOCK);
+    assertThat(measures.predictedTokens(first)).isEqualTo(blocks * BLOCK);
+    addsUp(measures);
+  }
+
+  @Test
+  void aRequestEndsWhatAWarmOneComputesForLater() {
+    Trace trace = chats(150, 6);
+    Outcome outcome =
+        new Outcome(
+            Runs.run("round-robin", trace, 3, BLOCKS, Incident.of(AT, 3, Kind.JOIN_WARM))
+                .measures(),
+            4);
+    Outcome again =
+        new Outcome(
+            Runs.run("round-robin", trace, 3, BLOCKS, Incident.of(AT, 3, Kind.JOIN_WARM))
+                .measures(),
+            4);
+    assertThat(outcome.answered()).isEqualTo(trace.requests());
+    assertThat(enginesAfter(outcome.measures(), AT)).contains(3);
+    assertSameUntil(AT, outcome.measures(), Runs.run("round-robin", trace, 3, BLOCKS).measures());
+    assertThat(again.measures()).usingRecursiveComparison().isEqualTo(outcome.measures());
+    addsUp(outcome.measures());
+  }
+
   @Test
   void oneJoinsAndAnotherLeaves() {
     Trace trace = chats(150, 6);
@@ -181,7 +227,8 @@ class ChangeTest {
             "leave:random",
             "leave:0",
             "leave:7",
-            "join:cold")) {
+            "join:cold",
+            "join:warm")) {
       assertThat(Change.parse(text, 8)).hasToString(text);
     }
   }

@@ -21,7 +21,7 @@ final class EventHeapTest {
     Kind[] kinds = Kind.values();
     List<Event> expected = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      Event event = new Event(random.nextInt(100), kinds[i % kinds.length], (1L << 60) - i);
+      Event event = new Event(random.nextInt(100), kinds[i % kinds.length], (1L << 59) - i);
       expected.add(event);
       heap.add(event.nanos, event.kind, event.subject);
     }

@@ -209,8 +209,8 @@ public final class StudyFlags {
       paramLabel = "CHANGE",
       description = {
         "One replica more or fewer in the middle of a run: none, leave:least-worth,",
-        "leave:most-worth, leave:random, leave:N (from 0 on), join:cold. Ten minutes from then on",
-        "are counted."
+        "leave:most-worth, leave:random, leave:N (from 0 on), join:cold, join:warm. Ten minutes from",
+        "then on are counted."
       })
   private List<String> changes = List.of();
 
