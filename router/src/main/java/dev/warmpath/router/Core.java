@@ -27,6 +27,7 @@ import dev.warmpath.router.members.ReplicaCheck;
 import dev.warmpath.router.members.ReplicaSource;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.metrics.Metrics;
+import dev.warmpath.router.prewarm.Prewarmer;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
@@ -97,6 +98,7 @@ final class Core implements AutoCloseable {
   private final Dispatcher dispatcher;
   private final InferenceRules rules;
   private final Tokenizers models;
+  private final Prewarmer prewarmer;
   private final ConfiguredModels configured;
   private final ScheduledExecutorService appraisals;
   private final @Nullable ParityWatch parity;
@@ -168,6 +170,9 @@ final class Core implements AutoCloseable {
             limits(config),
             new Dispatcher.Environment(
                 environment.nanoClock(), environment.random(), metrics, listeners()));
+    this.prewarmer =
+        new Prewarmer(
+            dispatcher, index, upstreams, running, () -> cluster == null || cluster.isFirst());
     this.configured = new ConfiguredModels(models);
     configured.apply(config, config, dispatcher);
     this.appraisals = Executors.newSingleThreadScheduledExecutor(Core::appraisalThread);
@@ -309,6 +314,7 @@ final class Core implements AutoCloseable {
           @Override
           public void changed(List<ReplicaConfig> replicas) {
             tokenizers.follow(replicas);
+            prewarmer.look(); // before requests can go to one that joins
             fleetListener.accept(replicas);
           }
         };
@@ -575,6 +581,11 @@ final class Core implements AutoCloseable {
     return dispatcher;
   }
 
+  /** Lets engines compute what sessions share. */
+  Prewarmer prewarmer() {
+    return prewarmer;
+  }
+
   InferenceRules rules() {
     return rules;
   }
@@ -623,6 +634,7 @@ final class Core implements AutoCloseable {
   @Override
   public void close() {
     appraisals.shutdownNow();
+    prewarmer.close();
     membership.close();
     prompts.close();
     if (parity != null) {

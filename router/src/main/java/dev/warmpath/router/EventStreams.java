@@ -393,6 +393,11 @@ public final class EventStreams implements EngineEvents {
   }
 
   @Override
+  public boolean isConnected(Replica replica, int dpRank) {
+    return ingest.isConnected(new EngineId(replica.name(), dpRank));
+  }
+
+  @Override
   public long losses(Replica replica, int dpRank) {
     EngineId engine = new EngineId(replica.name(), dpRank);
     return ingest.count(engine, StreamCounter.CLEARS)

@@ -498,6 +498,7 @@ public final class RouterProcess implements AutoCloseable {
         core.fleet(),
         core.membership(),
         core.dispatcher(),
+        core.prewarmer().prewarming(),
         core.prompts(),
         core.ingest()::status,
         core.index(),

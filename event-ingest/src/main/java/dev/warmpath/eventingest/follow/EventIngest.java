@@ -332,6 +332,12 @@ public final class EventIngest implements AutoCloseable {
     return engine == null ? null : engine.view();
   }
 
+  /** Whether the engine's stream is connected, so that its next event will be heard. */
+  public boolean isConnected(EngineId id) {
+    FollowedEngine engine = engines.get(id);
+    return engine != null && engine.heard().connected();
+  }
+
   /**
    * What is known of a store that engines read; null before one of these, or its own events, are
    * followed. Cheap enough for each request.

@@ -8,6 +8,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.Prewarming;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
@@ -45,6 +46,7 @@ public record AdminContext(
     Fleet fleet,
     Membership membership,
     Dispatcher dispatcher,
+    Prewarming prewarming,
     PromptPool prompts,
     Supplier<List<EngineStatus>> streams,
     KvIndex index,

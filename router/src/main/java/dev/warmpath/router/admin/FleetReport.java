@@ -13,8 +13,10 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
 import dev.warmpath.router.fleet.Store;
+import dev.warmpath.router.fleet.dispatch.Prewarming;
 import dev.warmpath.router.fleet.engine.CacheWorth;
 import dev.warmpath.router.fleet.engine.EngineReport;
+import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.members.Member;
 import dev.warmpath.router.watch.WatchedFile;
@@ -180,6 +182,8 @@ final class FleetReport {
         .put("contextMillis", report.state().decodeCost().contextMillis())
         .put("samples", report.state().decodeSamples());
     worth(to, report.worth());
+    EngineState engine = admin.dispatcher().engine(report.engine());
+    prewarm(to, engine == null ? null : admin.prewarming().status(engine));
     expected(to.putObject("expectedBlocks"), report.state().expectedBlocks());
     EngineStatus stream = streams.get(new EngineId(report.replica().name(), report.dpRank()));
     if (stream == null) {
@@ -199,6 +203,19 @@ final class FleetReport {
         .put("soleTokens", worth.soleTokens())
         .put("reuseChance", worth.reuseChance())
         .put("seconds", worth.seconds());
+  }
+
+  static void prewarm(ObjectNode to, Prewarming.@Nullable Status status) {
+    if (status == null) {
+      to.putNull("prewarm");
+      return;
+    }
+    to.putObject("prewarm")
+        .put("state", status.state().label())
+        .put("prefixes", status.prefixes())
+        .put("computed", status.computed())
+        .put("tokens", status.tokens())
+        .put("millis", status.millis());
   }
 
   /** Null for NaN; whole numbers without a point. */

@@ -8,10 +8,13 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Prewarming;
+import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.members.FleetChange;
 import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.members.Member;
 import dev.warmpath.router.members.Membership;
+import dev.warmpath.router.prewarm.Prewarmer;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -24,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The admin endpoints that show and change which replicas there are: {@code GET} and {@code POST
  * /admin/replicas}, {@code DELETE /admin/replicas/NAME}, {@code POST} to {@code …/NAME/drain},
- * {@code …/resume} and {@code …/clear}.
+ * {@code …/resume}, {@code …/clear} and {@code …/warm}.
  *
  * <p>Thread-safe. Answers may wait for the index writer.
  */
@@ -77,6 +80,7 @@ final class ReplicaEndpoints {
       case "POST drain" -> withMember(name, this::drain);
       case "POST resume" -> withMember(name, this::resume);
       case "POST clear" -> withMember(name, this::clear);
+      case "POST warm" -> withMember(name, this::warm);
       default -> Reply.failed(404, "no such path, or not with this method");
     };
   }
@@ -200,6 +204,30 @@ final class ReplicaEndpoints {
         JSON.createObjectNode()
             .put("replica", name)
             .put("enginesCleared", admin.clear().applyAsInt(name)));
+  }
+
+  /** Begins on each rank where nothing is in the way. */
+  private Reply warm(Member member) {
+    String name = member.config().name();
+    ObjectNode root = JSON.createObjectNode().put("replica", name);
+    ArrayNode engines = root.putArray("engines");
+    String why = member.leaving() ? "it is leaving" : null;
+    boolean begins = false;
+    for (EngineState engine : member.leaving() ? List.<EngineState>of() : engines(member)) {
+      Prewarming.Status status = admin.prewarming().begin(engine);
+      String obstacle = Prewarmer.obstacle(status.state());
+      begins |= obstacle == null;
+      why = obstacle == null ? why : obstacle;
+      ObjectNode to = engines.addObject().put("engine", engine.name());
+      FleetReport.prewarm(to, status);
+    }
+    return begins ? Reply.ok(root) : Reply.failed(409, "'" + name + "' is not warmed: " + why);
+  }
+
+  private List<EngineState> engines(Member member) {
+    return admin.dispatcher().engines().stream()
+        .filter(engine -> engine.replica().equals(member.replica()))
+        .toList();
   }
 
   private ObjectNode list() {

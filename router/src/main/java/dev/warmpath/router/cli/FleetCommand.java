@@ -1,7 +1,9 @@
 package dev.warmpath.router.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +26,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "fleet",
-    description = "Shows the fleet of a running router, drains a replica, reloads a configuration.",
+    description =
+        "Shows the fleet of a running router, drains or warms a replica, reloads a configuration.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
@@ -32,6 +35,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  warmpath fleet status",
       "  warmpath fleet drain gpu-3 --wait 300",
+      "  warmpath fleet warm gpu-4 --wait 60",
       "  warmpath fleet reload --admin http://127.0.0.1:9081 --key-file admin.key"
     })
 public final class FleetCommand implements WarmpathCommand {
@@ -148,11 +152,8 @@ public final class FleetCommand implements WarmpathCommand {
               description = "Wait until it has no requests, at most so long.")
           @Nullable Integer seconds)
       throws InterruptedException {
-    if (seconds != null && seconds < 0) {
-      throw CommandException.usage("--wait " + seconds + ": must not be negative");
-    }
+    long until = waitUntil(seconds);
     JsonNode answer = flags.router.post(replica(name, "drain"), NOTHING);
-    long until = System.nanoTime() + Duration.ofSeconds(seconds == null ? 0 : seconds).toNanos();
     while (requests(answer) > 0 && System.nanoTime() < until) {
       TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
       answer = replica(flags, name);
@@ -166,6 +167,13 @@ public final class FleetCommand implements WarmpathCommand {
       out().printf("%s drains; %d requests in flight%n", name, requests(answer));
     }
     return seconds != null && requests(answer) > 0 ? Exit.FAILED : Exit.OK;
+  }
+
+  private static long waitUntil(@Nullable Integer seconds) {
+    if (seconds != null && seconds < 0) {
+      throw CommandException.usage("--wait " + seconds + ": must not be negative");
+    }
+    return System.nanoTime() + Duration.ofSeconds(seconds == null ? 0 : seconds).toNanos();
   }
 
   /** What the router says of one now; missing if it has left. */
@@ -211,6 +219,79 @@ public final class FleetCommand implements WarmpathCommand {
     return flags.json
         ? printed(answer)
         : printed(name + ": forgotten, engines: " + answer.path("enginesCleared").asLong());
+  }
+
+  /** Lets a replica compute what sessions share. */
+  @Command(
+      name = "warm",
+      description = {
+        "Lets a replica compute the prefixes that many sessions share and that it lacks, while it",
+        "has nothing else to do."
+      },
+      mixinStandardHelpOptions = true)
+  int warm(
+      @Mixin Flags flags,
+      @Parameters(paramLabel = "REPLICA", description = "Its name.") String name,
+      @Option(
+              names = "--wait",
+              paramLabel = "SECONDS",
+              description = "Wait until it is over, at most so long.")
+          @Nullable Integer seconds)
+      throws InterruptedException {
+    long until = waitUntil(seconds);
+    JsonNode answer = flags.router.post(replica(name, "warm"), NOTHING);
+    JsonNode engines = answer.path("engines");
+    while (isWarming(engines) && System.nanoTime() < until) {
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      engines = engines(flags, name);
+    }
+    if (engines.isEmpty()) {
+      throw CommandException.failed(name + ": has left meanwhile");
+    }
+    if (flags.json) {
+      ObjectNode printed = answer.deepCopy();
+      ArrayNode list = printed.putArray("engines");
+      for (JsonNode engine : engines) {
+        list.addObject()
+            .put("engine", engine.path("engine").asText())
+            .set("prewarm", engine.path("prewarm"));
+      }
+      printed(printed);
+    } else {
+      Table table = new Table(out());
+      table.row("engine", "state", "prefixes", "computed", "tokens", "ms");
+      for (JsonNode engine : engines) {
+        JsonNode prewarm = engine.path("prewarm");
+        table.row(
+            engine.path("engine").asText(),
+            prewarm.path("state").asText(UNKNOWN).replace('_', ' '),
+            prewarm.path("prefixes").asText(UNKNOWN),
+            prewarm.path("computed").asText(UNKNOWN),
+            prewarm.path("tokens").asText(UNKNOWN),
+            prewarm.path("millis").asText(UNKNOWN));
+      }
+      table.print();
+    }
+    return seconds != null && isWarming(engines) ? Exit.FAILED : Exit.OK;
+  }
+
+  /** What the router says of a replica's engines now; none if it has left. */
+  private static JsonNode engines(Flags flags, String name) throws InterruptedException {
+    for (JsonNode replica : flags.router.get("/admin/fleet").path("replicas")) {
+      if (replica.path("name").asText().equals(name)) {
+        return replica.path("engines");
+      }
+    }
+    return MissingNode.getInstance();
+  }
+
+  private static boolean isWarming(JsonNode engines) {
+    for (JsonNode engine : engines) {
+      if (engine.path("prewarm").path("state").asText().equals("running")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Reads the configuration again. */

@@ -215,6 +215,7 @@ public record RouterConfig(
   /** How replicas come and go. */
   public record Fleet(
       @Key(standard = "600000", max = 86_400_000, advanced = true, reloadable = true) int drainMs,
+      @Key(standard = "10000", max = 60_000, reloadable = true) int prewarmMs,
       @Key List<String> allowedHosts) {
 
     public Fleet {

@@ -25,6 +25,11 @@ public interface EngineEvents {
     return EngineView.UNSEEN;
   }
 
+  /** Whether the engine's next event will be heard. */
+  default boolean isConnected(Replica replica, int dpRank) {
+    return false;
+  }
+
   /**
    * How often all that an engine held was forgotten or put in doubt at once: by a restart, a reset,
    * or lost events. Only whether it changes says something.

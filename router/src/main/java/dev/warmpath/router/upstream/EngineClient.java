@@ -3,6 +3,7 @@ package dev.warmpath.router.upstream;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
+import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -59,18 +60,33 @@ public final class EngineClient {
             new PoolOptions().setHttp1MaxSize(limits.connections()));
   }
 
+  /**
+   * A question under way.
+   *
+   * @param breakOff ends its exchange; the answer is a failure then
+   */
+  public record Call(Future<Answer> answer, Runnable breakOff) {}
+
   /** Gets {@code path}. */
   public Future<Answer> get(Replica replica, String path, long timeoutMs) {
-    return ask(options(replica, HttpMethod.GET, path), null, timeoutMs);
+    return ask(options(replica, HttpMethod.GET, path), null, timeoutMs, Future.future(p -> {}));
   }
 
   /** Posts {@code json} to {@code path}, with more headers. */
   public Future<Answer> post(
       Replica replica, String path, byte[] json, Map<String, String> headers, long timeoutMs) {
+    return call(replica, path, json, headers, timeoutMs).answer();
+  }
+
+  /** The same, to be broken off. */
+  public Call call(
+      Replica replica, String path, byte[] json, Map<String, String> headers, long timeoutMs) {
     RequestOptions options =
         options(replica, HttpMethod.POST, path).putHeader("content-type", "application/json");
     headers.forEach(options::putHeader);
-    return ask(options, Buffer.buffer(json), timeoutMs);
+    Promise<Void> broken = Promise.promise();
+    Future<Answer> answer = ask(options, Buffer.buffer(json), timeoutMs, broken.future());
+    return new Call(answer, broken::tryComplete);
   }
 
   private RequestOptions options(Replica replica, HttpMethod method, String path) {
@@ -85,9 +101,17 @@ public final class EngineClient {
     return authorization == null ? options : options.putHeader("authorization", authorization);
   }
 
-  private Future<Answer> ask(RequestOptions options, @Nullable Buffer json, long timeoutMs) {
+  /**
+   * @param broken is done when nobody wants the answer any more
+   */
+  private Future<Answer> ask(
+      RequestOptions options, @Nullable Buffer json, long timeoutMs, Future<Void> broken) {
     return connect(options)
-        .compose(request -> answer(request, json, timeoutMs))
+        .compose(request -> {
+          Future<Answer> answer = answer(request, json, timeoutMs);
+          broken.onComplete(done -> request.reset());
+          return answer;
+        })
         .timeout(timeoutMs, TimeUnit.MILLISECONDS);
   }
 

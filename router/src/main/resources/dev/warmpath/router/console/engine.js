@@ -25,6 +25,7 @@ function sections(row) {
       ['Blocks held', exact(row.held)],
       ['Held by it alone', exact(engine.worth?.soleTokens) + ' tokens'],
       ['Worth', millis(row.worth) + ' of prefill, ' + percent(engine.worth?.reuseChance) + ' likely to be used again'],
+      ['Computed of what sessions share', prewarmed(engine.prewarm)],
       ['Blocks expected', exact(engine.expectedBlocks?.now)],
       ['Blocks without their parent', exact(engine.index?.orphanBlocks)],
       ['Blocks not credited', exact(engine.index?.suspendedBlocks)],
@@ -52,6 +53,13 @@ function sections(row) {
     ]],
   ];
   return lists.map(([title, lines]) => ({title, lines: lines.map(([label, value]) => ({label, value}))}));
+}
+
+function prewarmed(status) {
+  return status === null || status === undefined
+    ? '–'
+    : exact(status.computed) + ' of ' + exact(status.prefixes) + ' prefixes, ' + exact(status.tokens) + ' tokens in '
+      + millis(status.millis) + ' (' + words(status.state) + ')';
 }
 
 function prefill(learned) {

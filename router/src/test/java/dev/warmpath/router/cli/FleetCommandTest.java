@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerResponse;
@@ -77,6 +78,64 @@ class FleetCommandTest {
   void clears() {
     assertThat(run("clear", "r0")).isEqualTo(Exit.OK);
     assertThat(out.toString()).contains("r0: forgotten");
+  }
+
+  @Test
+  void saysWhyAReplicaIsNotWarmed() {
+    assertThat(run("warm", "r0")).isEqualTo(Exit.FAILED);
+    assertThat(err.toString())
+        .contains("409 'r0' is not warmed: its events do not tell exactly what it holds");
+    assertThat(run("warm", "r9")).isEqualTo(Exit.FAILED);
+    assertThat(err.toString()).contains("404 no replica is called r9");
+    assertThat(run("warm", "r0", "--wait", "-1")).isEqualTo(Exit.USAGE);
+  }
+
+  /** Engines are looked at again until none is at work. */
+  @Test
+  void showsWhatAReplicaHasComputed() throws IOException {
+    HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    String prewarm =
+        "\"engine\":\"gpu\",\"prewarm\":{\"state\":\"%s\",\"prefixes\":3,\"computed\":%d,"
+            + "\"tokens\":%d,\"millis\":40}";
+    server.createContext(
+        "/admin/replicas/gpu/warm",
+        exchange ->
+            answer(
+                exchange,
+                "{\"replica\":\"gpu\",\"engines\":[{"
+                    + prewarm.formatted("running", 0, 0)
+                    + "}]}"));
+    server.createContext(
+        "/admin/fleet",
+        exchange ->
+            answer(
+                exchange,
+                "{\"replicas\":[{\"name\":\"gpu\",\"engines\":[{\"dpRank\":0,"
+                    + prewarm.formatted("done", 3, 4800)
+                    + "}]}]}"));
+    server.start();
+    try {
+      String admin = "--admin=http://127.0.0.1:" + server.getAddress().getPort();
+      assertThat(execute("fleet", "warm", "gpu", admin)).isEqualTo(Exit.OK);
+      assertThat(out.toString().lines())
+          .containsExactly(
+              "engine  state    prefixes  computed  tokens  ms",
+              "gpu     running  3         0         0       40");
+      assertThat(execute("fleet", "warm", "gpu", "--wait", "30", admin)).isEqualTo(Exit.OK);
+      assertThat(out.toString()).contains("gpu     done   3         3         4800    40");
+      assertThat(execute("fleet", "warm", "gpu", "--wait=30", "--json", admin)).isEqualTo(Exit.OK);
+      assertThat(out.toString())
+          .contains(
+              "{\"replica\":\"gpu\",\"engines\":[{" + prewarm.formatted("done", 3, 4800) + "}]}");
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  private static void answer(HttpExchange exchange, String text) throws IOException {
+    exchange.sendResponseHeaders(200, text.length());
+    exchange.getResponseBody().write(text.getBytes(UTF_8));
+    exchange.close();
   }
 
   @Test

@@ -125,6 +125,7 @@ public final class Dispatcher {
   private volatile boolean pulls;
   private volatile boolean readsBack;
   private volatile double place = RoutingRequest.ALONE;
+  private volatile List<DispatchListener> listeners;
   private final WaitingRequests waiting;
   private final Evictions evictions;
   private final Counters<Cause> unassigned;
@@ -140,6 +141,7 @@ public final class Dispatcher {
     this.fleet = fleet;
     this.index = index;
     this.engineEvents = engineEvents;
+    this.listeners = environment.listeners();
     this.policies = ModelPolicies.of(policy);
     this.limits = limits;
     this.environment = environment;
@@ -861,6 +863,13 @@ public final class Dispatcher {
   }
 
   List<DispatchListener> listeners() {
-    return environment.listeners();
+    return listeners;
+  }
+
+  /** From now on this one hears what happens, too, after those before it. */
+  public synchronized void listen(DispatchListener listener) {
+    List<DispatchListener> all = new ArrayList<>(listeners);
+    all.add(listener);
+    listeners = List.copyOf(all);
   }
 }

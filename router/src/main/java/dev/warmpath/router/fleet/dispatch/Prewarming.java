@@ -46,6 +46,9 @@ public final class Prewarming implements DispatchListener {
    * before that is done only by requests that would wait for longer elsewhere, and takes its share
    * as the plan gets shorter. Policies that do not look at the prompts that wait see one request.
    *
+   * An engine that has stored nothing yet has said nothing either: it gets the first prefix if its
+   * events will be heard, and the next ones when they are exact.
+   *
    * An engine that was not there before, or has lost its cache since, is a newcomer until it is well
    * and its events are exact. What is wanted there is load from the first look on.
    */
@@ -79,6 +82,12 @@ public final class Prewarming implements DispatchListener {
      * @return breaks it off, after which nobody waits for {@code done}
      */
     Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Result> done);
+
+    /** It begins at an engine. */
+    default void began(EngineState engine, Status status) {}
+
+    /** It is over there. */
+    default void ended(EngineState engine, Status status) {}
   }
 
   /** What came of one prefix. */
@@ -288,7 +297,7 @@ public final class Prewarming implements DispatchListener {
         newcomer.isPlanned = true;
         plan(engine, wanted(engine));
       }
-    } else if (replica.namesModels() && view(engine).trust() == Trust.EXACT) {
+    } else if (replica.namesModels() && (isExact(engine) || isNew(engine))) {
       newcomer.isPending = false;
       plan(engine, List.of());
       begin(engine);
@@ -307,6 +316,9 @@ public final class Prewarming implements DispatchListener {
       return running.status(State.RUNNING);
     }
     State obstacle = obstacle(engine);
+    if (obstacle == null && !isExact(engine) && !isNew(engine)) {
+      obstacle = State.NOT_EXACT;
+    }
     List<SharedPrefix> wanted = obstacle == null ? wanted(engine) : List.of();
     if (wanted.isEmpty()) {
       return Status.not(obstacle == null ? State.NOTHING_SHARED : obstacle);
@@ -315,6 +327,7 @@ public final class Prewarming implements DispatchListener {
     Run run = new Run(engine, wanted, dispatcher.nanos());
     run.holdsBack = !engine.worksForClients(false);
     runs.put(engine.name(), run);
+    sender.began(engine, run.status(State.RUNNING));
     goOn(run);
     return ended.getOrDefault(engine, run.status(State.RUNNING));
   }
@@ -329,11 +342,24 @@ public final class Prewarming implements DispatchListener {
     if (engine.replica().transfer().role() == KvTransfer.Role.DECODE) {
       return State.DECODES;
     }
-    if (!engine.replica().isWell() || engine.snapshot(dispatcher.nanos()).ejected()) {
+    if (!engine.replica().isWell()
+        || engine.replica().draining()
+        || engine.snapshot(dispatcher.nanos()).ejected()) {
       return State.NOT_WELL;
     }
-    EngineView view = view(engine);
-    return view.trust() == Trust.EXACT && view.slot() >= 0 ? null : State.NOT_EXACT;
+    return view(engine).slot() < 0 || view(engine).trust() == Trust.SUSPECT
+        ? State.NOT_EXACT
+        : null;
+  }
+
+  private boolean isExact(EngineState engine) {
+    return view(engine).trust() == Trust.EXACT;
+  }
+
+  /** Whether it has announced nothing yet, and will be heard when it does. */
+  private boolean isNew(EngineState engine) {
+    return view(engine).trust() == Trust.NONE
+        && dispatcher.engineEvents().isConnected(engine.replica(), engine.dpRank());
   }
 
   private EngineView view(EngineState engine) {
@@ -376,7 +402,8 @@ public final class Prewarming implements DispatchListener {
         end(run, State.SPENT);
         return;
       }
-      if (run.engine.worksForClients(false)) {
+      boolean isKnown = isExact(run.engine) || (run.computed == 0 && isNew(run.engine));
+      if (!isKnown || run.engine.worksForClients(false)) {
         return;
       }
       run.left.remove();
@@ -470,7 +497,9 @@ public final class Prewarming implements DispatchListener {
   private void end(Run run, State how) {
     plan(run.engine, List.of());
     runs.remove(run.engine.name(), run);
-    ended.put(run.engine, run.status(how));
+    Status status = run.status(how);
+    ended.put(run.engine, status);
+    sender.ended(run.engine, status);
   }
 
   /** Breaks off all that is under way. */

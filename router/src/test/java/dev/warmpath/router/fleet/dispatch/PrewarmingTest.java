@@ -228,6 +228,28 @@ class PrewarmingTest {
     assertThat(sent).hasSize(1);
   }
 
+  /** It announces nothing before it stores something. */
+  @Test
+  void anEngineThatIsSilentGetsTheFirstPrefixAndTheNextWhenItIsExact() {
+    serve(1, 3);
+    serve(2, 5);
+    world.add("r1");
+    world.trust("r1", Trust.NONE);
+    prewarming.look();
+    assertThat(sent).as("its events would not be heard").isEmpty();
+    world.connected.add(world.replica("r1"));
+    prewarming.look();
+    answer(Result.COMPUTED);
+    prewarming.look();
+    assertThat(sent).hasSize(1);
+    world.trust("r1", Trust.EXACT);
+    prewarming.look();
+    assertThat(sent).hasSize(2);
+    world.trust("r1", Trust.SUSPECT);
+    answer(Result.COMPUTED);
+    assertThat(status("r1").state()).isEqualTo(State.DONE);
+  }
+
   @Test
   void itComputesForNoLongerThanItMay() {
     serve(1, 3);

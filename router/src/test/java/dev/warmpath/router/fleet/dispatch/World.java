@@ -56,6 +56,7 @@ final class World {
   final Metrics metrics = new Metrics();
   final List<String> given = new CopyOnWriteArrayList<>();
   final Map<Replica, Long> losses = new ConcurrentHashMap<>();
+  final Set<Replica> connected = ConcurrentHashMap.newKeySet();
   final List<ReportedReuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
@@ -78,6 +79,11 @@ final class World {
               @Override
               public EngineView view(Replica replica, int rank) {
                 return views.getOrDefault(replica, EngineView.UNSEEN);
+              }
+
+              @Override
+              public boolean isConnected(Replica replica, int rank) {
+                return connected.contains(replica);
               }
 
               @Override
