@@ -57,9 +57,9 @@ public final class LiveCheck implements ChatSender {
     }
   }
 
-  /** What was judged so far, beside the load's own figures. */
-  public synchronized CheckReport report(LoadReport load) {
-    return new CheckReport(verdicts, load);
+  /** What was judged so far, beside the load's own figures and the router's causes. */
+  public synchronized CheckReport report(LoadReport load, CauseCheck causes) {
+    return new CheckReport(verdicts, load, causes);
   }
 
   private static boolean isExcused(EvictionWatch.Prompt prompt, ChatReply reply)

@@ -14,14 +14,17 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.DoctorReport;
 import dev.warmpath.router.doctor.probe.FleetProbe;
 import dev.warmpath.router.fleet.match.EngineChain;
+import dev.warmpath.simulator.check.CauseCheck;
 import dev.warmpath.simulator.check.CheckReport;
 import dev.warmpath.simulator.check.EvictionWatch;
 import dev.warmpath.simulator.check.LiveCheck;
 import dev.warmpath.simulator.load.ChatClient;
 import dev.warmpath.simulator.load.ChatLoad;
 import dev.warmpath.simulator.load.FleetPage;
+import dev.warmpath.simulator.load.LoadReport;
 import dev.warmpath.simulator.load.LoadRun;
 import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +63,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
   private static final Map<String, String> BESIDE_A_ROUTER =
       Map.of(
           "listen", "{port: 0}",
-          "admin", "{port: 0}",
+          "admin", "{port: 0, decisions-kept: 100000}",
           "auth", "{}",
           "headers", "{cached-tokens: true}",
           "snapshot", "{enabled: false}",
@@ -145,7 +148,12 @@ public final class CheckLiveCommand implements WarmpathCommand {
         body -> router.chains(RequestKind.CHAT, body.getBytes(UTF_8));
     LiveCheck check = new LiveCheck(client, chains, evictions, Duration.ofMillis(settleMillis));
     LoadRun run = new LoadRun(load, check, clients, done -> progress(done, load.requests()));
-    return check.report(run.run());
+    LoadReport report = run.run();
+    try {
+      return check.report(report, CauseCheck.read("http://127.0.0.1:" + router.adminPort()));
+    } catch (IOException e) {
+      throw CommandException.failed("the router's decisions cannot be read: " + e.getMessage());
+    }
   }
 
   private static void progress(int done, int requests) {

@@ -48,6 +48,9 @@ final class CheckLiveCommandTest {
       Run run = run(engine);
 
       assertThat(run.count("evicted")).as(run.toString()).isPositive();
+      assertThat(run.count("causesJudged")).as(run.toString()).isEqualTo(CHATS);
+      assertThat(run.count("causesUnbalanced")).as(run.toString()).isZero();
+      assertThat(run.report.at("/uncachedTokens/mispredicted").asInt()).isPositive();
       assertThat(run.count("over")).as(run.toString()).isZero();
       assertThat(run.exitCode()).isEqualTo(Exit.OK);
     }
@@ -76,6 +79,7 @@ final class CheckLiveCommandTest {
       Run run = run(engine);
 
       assertThat(run.count("unjudged")).as(run.toString()).isEqualTo(CHATS);
+      assertThat(run.count("causesJudged")).as(run.toString()).isZero();
       assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
     }
   }
