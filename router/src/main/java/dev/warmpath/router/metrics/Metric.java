@@ -290,6 +290,12 @@ public enum Metric {
           + " policy is warm.",
       "model",
       "replicas"),
+  KNEE_HEADROOM(
+      Type.GAUGE,
+      "The share that is still free of the load at which first tokens take four times as long as in"
+          + " an idle fleet; below 0 beyond. From the time that this router's prompts of the last"
+          + " minutes take; absent before the first.",
+      "model"),
   ENGINE_QUEUED_SECONDS(
       Type.GAUGE,
       "Time that the engine needs for dispatched prompts not known to be computed, at its learned"

@@ -181,6 +181,11 @@ public final class VirtualFleet {
     return measures;
   }
 
+  /** What is free now of the load at the knee, as the first router has it. */
+  double kneeHeadroom() {
+    return routers.get(0).dispatcher.kneeHeadroom();
+  }
+
   private static long nanos(double seconds) {
     return Math.round(seconds * NANOS);
   }

@@ -18,6 +18,7 @@ import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.EngineTable;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.engine.PromptUsage;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
@@ -118,7 +119,7 @@ public final class Dispatcher {
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile Map<EngineState, CacheWorth> worths = Map.of();
-  private volatile Map<String, HitRateChange> hitRateChanges = Map.of();
+  private volatile Map<String, ScalingSignal> scalingSignals = Map.of();
   private volatile boolean keepsScores;
   private volatile SplitRule splitRule = SplitRules.CHEAPEST;
   private volatile LoadBack loadBack = LoadBack.CHEAPEST;
@@ -752,9 +753,9 @@ public final class Dispatcher {
       }
     }
     worths = found;
-    Map<String, HitRateChange> changes = new TreeMap<>();
-    byModel.forEach((model, serving) -> changes.put(model, hitRateChange(model, serving)));
-    hitRateChanges = changes;
+    Map<String, ScalingSignal> signals = new TreeMap<>();
+    byModel.forEach((model, serving) -> signals.put(model, scalingSignal(model, serving)));
+    scalingSignals = signals;
   }
 
   /** A policy that knows nothing of the engine says 1, and so does not count. */
@@ -768,10 +769,15 @@ public final class Dispatcher {
         .orElse(1);
   }
 
-  /** What one replica more and one fewer would do to the share of prompt tokens that are cached. */
-  private record HitRateChange(double oneMore, double oneFewer) {}
+  /**
+   * Whether a model has too few replicas, or too many.
+   *
+   * @param oneMore what one replica more would do to the share of prompt tokens that are cached
+   * @param oneFewer what one fewer would do
+   */
+  private record ScalingSignal(double oneMore, double oneFewer, double kneeHeadroom) {}
 
-  private HitRateChange hitRateChange(String model, List<EngineState> serving) {
+  private ScalingSignal scalingSignal(String model, List<EngineState> serving) {
     Policy policy = policies.of(model);
     int[] numbers = serving.stream().mapToInt(EngineState::number).toArray();
     double replicas = serving.stream().map(EngineState::replica).distinct().count();
@@ -780,7 +786,26 @@ public final class Dispatcher {
         replicas == 1
             ? Double.NaN
             : policy.hitRateChange(numbers, (replicas - 1) / replicas, nanos());
-    return new HitRateChange(more, fewer);
+    return new ScalingSignal(more, fewer, kneeHeadroom(serving));
+  }
+
+  /** The head-room to the knee of all engines together, whatever they serve. */
+  public double kneeHeadroom() {
+    return kneeHeadroom(engines());
+  }
+
+  private double kneeHeadroom(Collection<EngineState> serving) {
+    List<EngineState> computing =
+        serving.stream()
+            .filter(engine -> engine.replica().transfer().role() != KvTransfer.Role.DECODE)
+            .toList();
+    long ready =
+        computing.stream()
+            .map(EngineState::replica)
+            .filter(replica -> replica.health() == Replica.Health.UP && !replica.draining())
+            .count();
+    return PromptUsage.kneeHeadroom(
+        computing.stream().map(EngineState::usage).toList(), (int) ready, nanos());
   }
 
   /** How the queue, the policies, the replicas and the engines stand, for a scrape. */
@@ -801,9 +826,10 @@ public final class Dispatcher {
         to.add(Metric.REPLICA_UNPAIRED, unpaired.contains(replica) ? 1 : 0, replica.name());
       }
     }
-    hitRateChanges.forEach((model, change) -> {
-      addIfKnown(to, change.oneMore, model, "one_more");
-      addIfKnown(to, change.oneFewer, model, "one_fewer");
+    scalingSignals.forEach((model, signal) -> {
+      addIfKnown(to, Metric.HIT_RATE_CHANGE, signal.oneMore, model, "one_more");
+      addIfKnown(to, Metric.HIT_RATE_CHANGE, signal.oneFewer, model, "one_fewer");
+      addIfKnown(to, Metric.KNEE_HEADROOM, signal.kneeHeadroom, model);
     });
     to.add(Metric.PROMPT_HISTORY_SHARE, history.memoryShare());
     to.add(Metric.PREFIX_TOKENS_SHARE, prefixes.tokenShare());
@@ -812,9 +838,9 @@ public final class Dispatcher {
         .forEach((model, ratio) -> to.add(Metric.ADVISED_PREFILL_RATIO, ratio, model));
   }
 
-  private static void addIfKnown(MetricValues to, double change, String model, String replicas) {
-    if (!Double.isNaN(change)) {
-      to.add(Metric.HIT_RATE_CHANGE, change, model, replicas);
+  private static void addIfKnown(MetricValues to, Metric metric, double value, String... labels) {
+    if (!Double.isNaN(value)) {
+      to.add(metric, value, labels);
     }
   }
 

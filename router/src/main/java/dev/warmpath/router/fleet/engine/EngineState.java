@@ -505,6 +505,11 @@ public final class EngineState {
     return true;
   }
 
+  /** How much of its time prompts have taken lately. */
+  public synchronized PromptUsage usage() {
+    return load.usage();
+  }
+
   /** For what share of the last 20 s or so it computed prompts, 0 to 0.95. */
   public synchronized double prefillShare(long nowNanos) {
     return load.prefillShare(nowNanos);

@@ -1,0 +1,129 @@
+package dev.warmpath.simulator.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
+import dev.warmpath.simulator.trace.format.TraceFile;
+import dev.warmpath.simulator.trace.format.TraceFormat;
+import java.nio.file.Path;
+import java.util.DoubleSummaryStatistics;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.DoubleFunction;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a router says of the load that its fleet could still bear, while it bears some. */
+class KneeHeadroomTest {
+
+  private static final int BLOCK = 64;
+  private static final int REQUESTS = 6_000;
+  private static final int WARM_UP = 2_048;
+  private static final String TRACE = "warmpath.knee.trace";
+
+  /** A mean time to first token, and the head-room meanwhile. */
+  private record Run(double meanMillis, double headroom) {}
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, 12})
+  void itIsFoundWithinAFifth(int engines) {
+    double idle = run(engines, 0.01).meanMillis;
+    double low = 0.5;
+    double high = 2;
+    for (int i = 0; i < 6; i++) {
+      double middle = (low + high) / 2;
+      if (run(engines, middle).meanMillis <= 4 * idle) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    for (double part : new double[] {0.3, 0.6, 0.9}) {
+      assertThat(run(engines, part * low).headroom)
+          .as("at %.1f of the knee, %.2f prompts a second and engine", part, low)
+          .isEqualTo(1 - part, within(0.2));
+    }
+  }
+
+  /** The same of a recorded trace, and its figures. */
+  @Test
+  @EnabledIfSystemProperty(named = TRACE, matches = ".+")
+  void ofATraceItIsFoundWithinATenth() throws Exception {
+    Trace trace =
+        TraceFile.read(Path.of(System.getProperty(TRACE)), TraceFormat.MOONCAKE, Integer.MAX_VALUE);
+    for (int engines : new int[] {4, 8, 16}) {
+      FleetPlan plan = plan(engines, trace.blockSizeTokens(), 500_000);
+      DoubleFunction<Run> runs = rate -> run(plan, new Workload(trace, rate, 1, 1, 3));
+      double idle = runs.apply(0.001).meanMillis;
+      double knee = 0.1 * engines;
+      double beyond = 0.4 * engines;
+      for (int i = 0; i < 6; i++) {
+        double middle = (knee + beyond) / 2;
+        if (runs.apply(middle).meanMillis <= 4 * idle) {
+          knee = middle;
+        } else {
+          beyond = middle;
+        }
+      }
+      for (double part : new double[] {0.3, 0.5, 0.7, 0.9, 1}) {
+        Run run = runs.apply(part * knee);
+        System.out.printf(
+            "%d engines, %.3f times as fast, %.1f of the knee: mean %.0f ms, head-room %.2f%n",
+            engines, part * knee, part, run.meanMillis, run.headroom);
+        assertThat(run.headroom).isEqualTo(1 - part, within(0.1));
+      }
+    }
+  }
+
+  private static FleetPlan plan(int engines, int blockSize, int tokens) {
+    return FleetPlan.of(
+        engines,
+        Runs.engine(blockSize, tokens / blockSize),
+        IndexMode.NOW,
+        () -> Policies.named("warm", Map.of()),
+        1);
+  }
+
+  /** Prompts that share nothing, at so many a second and engine. */
+  private static Run run(int engines, double rate) {
+    return run(plan(engines, BLOCK, 512_000), new Workload(prompts(rate * engines), 1, 1, 1));
+  }
+
+  /** With the mean of the head-room over the middle of the run. */
+  private static Run run(FleetPlan plan, Workload workload) {
+    VirtualFleet fleet = new VirtualFleet(plan, workload);
+    DoubleSummaryStatistics headroom = new DoubleSummaryStatistics();
+    Measures measures =
+        fleet.run(arrivals -> {
+          if (arrivals > WARM_UP && arrivals < workload.requests() - WARM_UP / 2) {
+            headroom.accept(fleet.kneeHeadroom());
+          }
+        });
+    double mean =
+        IntStream.range(0, measures.requests())
+            .mapToDouble(measures::firstMillis)
+            .filter(millis -> !Double.isNaN(millis))
+            .average()
+            .orElseThrow();
+    return new Run(mean, headroom.getAverage());
+  }
+
+  private static Trace prompts(double rate) {
+    SplittableRandom random = new SplittableRandom(3);
+    TraceBuilder trace = new TraceBuilder("prompts", BLOCK);
+    double seconds = 0;
+    for (int i = 0; i < REQUESTS; i++) {
+      seconds -= Math.log(1 - random.nextDouble()) / rate;
+      int blocks = 20 + (int) (-150 * Math.log(1 - random.nextDouble()));
+      trace.request(seconds, Trace.NONE, i, BLOCK * blocks, 20);
+      trace.blocks(10_000 * i, blocks);
+    }
+    return trace.build();
+  }
+}
