@@ -162,6 +162,7 @@ final class FleetReport {
     to.put("dpRank", report.dpRank());
     to.put("requestsInFlight", report.state().load().requestsInFlight());
     to.put("queuedPrefillTokens", report.state().load().queuedPrefillTokens());
+    to.put("plannedPrefillTokens", report.state().plannedTokens());
     to.put("handedOver", report.handedOver());
     to.put("ejected", report.state().ejected());
     to.put("circuit", lower(report.state().circuit()));

@@ -226,21 +226,22 @@ public final class EngineLoad {
     return share.queued;
   }
 
-  /** So much shall be computed that is not sent yet: it waits, too. */
+  /** So much shall be computed that is not sent yet: policies see that it waits, too. */
   void plan(long tokens, double millis) {
     plannedTokens = tokens;
     plannedMillis = millis;
   }
 
-  /** The counts now. */
+  /** How much that is. */
+  long plannedTokens() {
+    return plannedTokens;
+  }
+
+  /** The counts now, of what was sent. */
   public Load snapshot(long nowNanos) {
     advance(nowNanos);
     return new Load(
-        requests,
-        queue.prompts(),
-        queue.tokens() + plannedTokens,
-        queue.millis(nowNanos) + plannedMillis,
-        contextTokens);
+        requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
   }
 
   /** Says the counts now of the candidate that was added last. */

@@ -22,6 +22,7 @@ public final class EngineState {
   /**
    * The state at one moment.
    *
+   * @param plannedTokens that the router wants computed there and has not sent, beside the load
    * @param prefillSamples requests from which {@code prefillCost} was learned
    * @param decodeSamples streams from which {@code decodeCost} was learned
    * @param ejected whether it failed too often just now to be taken
@@ -32,6 +33,7 @@ public final class EngineState {
    */
   public record Snapshot(
       Load load,
+      long plannedTokens,
       ExpectedBlocks.Counts expectedBlocks,
       PrefillCost prefillCost,
       long prefillSamples,
@@ -601,6 +603,7 @@ public final class EngineState {
   public synchronized Snapshot snapshot(long nowNanos) {
     return new Snapshot(
         load.snapshot(nowNanos),
+        load.plannedTokens(),
         expected.counts(nowNanos),
         prefill.cost(),
         prefill.samples(),

@@ -122,13 +122,15 @@ class PrewarmingTest {
     EngineState.Snapshot now = engine.snapshot(world.nanos.get());
     assertThat(newcomer.requests()).isEqualTo(1);
     assertThat(now.load().requestsInFlight()).isEqualTo(1);
-    assertThat(now.load().queuedPrefillTokens()).isEqualTo(2 * SHARED);
+    assertThat(now.load().queuedPrefillTokens()).isEqualTo(SHARED);
+    assertThat(now.plannedTokens()).isEqualTo(SHARED);
     assertThat(now.expectedBlocks().expected()).isEqualTo(SHARED / 16);
     world.pass(100);
     answer(Result.COMPUTED);
     assertThat(engine.snapshot(world.nanos.get()).load().queuedPrefillTokens()).isEqualTo(SHARED);
     world.pass(100);
     answer(Result.COMPUTED);
+    assertThat(engine.snapshot(world.nanos.get()).plannedTokens()).isZero();
     now = engine.snapshot(world.nanos.get());
     assertThat(now.load().requestsInFlight()).isZero();
     assertThat(now.load().queuedPrefillTokens()).isZero();
@@ -157,7 +159,8 @@ class PrewarmingTest {
     answer(Result.COMPUTED); // too late
     EngineState.Snapshot now = engine("r1").snapshot(world.nanos.get());
     assertThat(now.load().requestsInFlight()).isEqualTo(1);
-    assertThat(now.load().queuedPrefillTokens()).isEqualTo(1_000); // no plan is left
+    assertThat(now.load().queuedPrefillTokens()).isEqualTo(1_000);
+    assertThat(now.plannedTokens()).isZero();
     prewarming.look();
     assertThat(sent).hasSize(1);
     assignment.finished(Outcome.COMPLETED);
@@ -214,15 +217,15 @@ class PrewarmingTest {
     world.trust("r1", Trust.NONE);
     newcomer.health(Replica.Health.DOWN);
     prewarming.look();
-    assertThat(engine("r1").snapshot(0).load().queuedPrefillTokens()).isEqualTo(SHARED);
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isEqualTo(SHARED);
     newcomer.health(Replica.Health.UP);
     prewarming.look();
     world.pass(1_900);
     prewarming.look();
-    assertThat(engine("r1").snapshot(0).load().queuedPrefillTokens()).isEqualTo(SHARED);
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isEqualTo(SHARED);
     world.pass(200);
     prewarming.look();
-    assertThat(engine("r1").snapshot(0).load().queuedPrefillTokens()).isZero();
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isZero();
     world.trust("r1", Trust.EXACT);
     prewarming.look();
     assertThat(sent).hasSize(1);
@@ -293,7 +296,7 @@ class PrewarmingTest {
     assertThat(status("r1").state()).isEqualTo(State.REFUSED);
     assertThat(status("r2").state()).isEqualTo(State.FAILED);
     assertThat(engine("r2").snapshot(world.nanos.get()).load().requestsInFlight()).isZero();
-    assertThat(engine("r2").snapshot(world.nanos.get()).load().queuedPrefillTokens()).isZero();
+    assertThat(engine("r2").snapshot(world.nanos.get()).plannedTokens()).isZero();
     assertThat(engine("r2").snapshot(world.nanos.get()).ejected()).isFalse();
   }
 
