@@ -212,6 +212,7 @@ final class RestartTest {
         if (replay) {
           second.awaitExact(id);
         }
+        second.ingest.settle(); // the report may be heard before the index has dropped the blocks
         assertThat(second.index.stats(second.status(id).slot()).heldBlocks())
             .as("learned anew from the replay, or not at all")
             .isEqualTo(replay ? 4 : 0);

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunKvIndex implements KvIndex {
 
   /*
-   * docs/index.md draws the layout. In short:
+   * docs/kv-index.md draws the layout. In short:
    *
    *   root ─▶ run ─▶ run          a run: up to 64 blocks in slabs of 8, a header of 16 ints
    *            └──▶ run           children hang at any offset, found in one table
