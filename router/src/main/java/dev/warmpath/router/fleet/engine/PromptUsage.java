@@ -34,7 +34,7 @@ public record PromptUsage(double millis, long firstNanos, long lastNanos) {
 
   /** With one prompt more. */
   PromptUsage with(double promptMillis, long nowNanos) {
-    return this == NONE
+    return equals(NONE)
         ? new PromptUsage(promptMillis, nowNanos, nowNanos)
         : new PromptUsage(millis * left(nowNanos) + promptMillis, firstNanos, nowNanos);
   }
@@ -58,12 +58,12 @@ public record PromptUsage(double millis, long firstNanos, long lastNanos) {
    * @param engines that can have more
    */
   public static double kneeHeadroom(Collection<PromptUsage> usages, int engines, long nowNanos) {
-    if (engines == 0 || usages.stream().allMatch(usage -> usage == NONE)) {
+    if (engines == 0 || usages.stream().allMatch(NONE::equals)) {
       return Double.NaN;
     }
     double share =
         usages.stream()
-                .filter(usage -> usage != NONE)
+                .filter(usage -> !usage.equals(NONE))
                 .mapToDouble(usage -> usage.share(nowNanos))
                 .sum()
             / engines;
