@@ -87,7 +87,10 @@ public final class PromptHistory {
   private final Map<Long, Integer> ownerNumbers = new HashMap<>();
   private int nextOwner;
   private final long[] marks = new long[MOST_MARKS];
+
+  @SuppressWarnings("UnusedVariable") // else nothing would be read
   private long touched;
+
   private int lastOwner;
   private Cause lastCause = Cause.NEW;
   private int now;
