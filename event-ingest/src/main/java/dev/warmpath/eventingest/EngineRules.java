@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest;
 
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.sglang.SglangRules;
+import dev.warmpath.eventingest.hashing.SglangNamespaces;
+import dev.warmpath.eventingest.hashing.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.ChainSpace;
 import org.jspecify.annotations.Nullable;

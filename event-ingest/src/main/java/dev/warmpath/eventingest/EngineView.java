@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest;
 
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.hashing.SglangNamespaces;
 import dev.warmpath.kvindex.block.ChainSpace;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
-import dev.warmpath.eventingest.wire.decode.EventRow;
+import dev.warmpath.eventingest.wire.EventRow;
 import dev.warmpath.kvindex.StorageTier;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

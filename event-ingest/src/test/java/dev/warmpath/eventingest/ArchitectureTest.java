@@ -66,7 +66,8 @@ class ArchitectureTest {
   static final ArchRule STREAMS_KNOW_NO_SOCKETS =
       noClasses()
           .that()
-          .resideInAnyPackage("..session..", "..apply..", "..count..", "..sglang..", "..capture")
+          .resideInAnyPackage(
+              "dev.warmpath.eventingest", "..session", "..apply", "..hashing", "..capture")
           .should()
           .dependOnClassesThat(
               resideInAPackage("org.zeromq..").or(resideInAPackage("..transport..")));

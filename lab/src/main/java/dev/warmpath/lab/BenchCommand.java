@@ -1,7 +1,7 @@
 package dev.warmpath.lab;
 
-import dev.warmpath.lab.cluster.BenchChooseCommand;
-import dev.warmpath.lab.cluster.BenchClusterCommand;
+import dev.warmpath.lab.dispatch.BenchChooseCommand;
+import dev.warmpath.lab.dispatch.BenchClusterCommand;
 import dev.warmpath.lab.fleet.BenchConsoleCommand;
 import dev.warmpath.lab.fleet.BenchFleetCommand;
 import dev.warmpath.lab.gateway.BenchGatewayCommand;

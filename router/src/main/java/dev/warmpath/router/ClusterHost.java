@@ -1,7 +1,5 @@
 package dev.warmpath.router;
 
-import dev.warmpath.router.auth.ApiKeys;
-import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.cluster.Rows.ResponseRow;
 import dev.warmpath.router.config.ConfigException;
@@ -11,6 +9,8 @@ import dev.warmpath.router.members.FleetChange;
 import dev.warmpath.router.members.Member;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.proxy.StoredResponses;
+import dev.warmpath.router.security.ApiKeys;
+import dev.warmpath.router.security.Client;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

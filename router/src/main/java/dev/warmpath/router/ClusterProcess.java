@@ -1,6 +1,5 @@
 package dev.warmpath.router;
 
-import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.cluster.ClusterLink;
 import dev.warmpath.router.cluster.Neighbours;
@@ -8,6 +7,7 @@ import dev.warmpath.router.cluster.RouterId;
 import dev.warmpath.router.config.ClusterConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.proxy.StoredResponses;
+import dev.warmpath.router.security.ApiKeys;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;

@@ -3,12 +3,12 @@ package dev.warmpath.router;
 import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.PolicyConfig;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.fleet.dispatch.ModelPolicies;
+import dev.warmpath.router.dispatch.Dispatcher;
+import dev.warmpath.router.dispatch.ModelPolicies;
 import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.router.routing.Policy;
-import dev.warmpath.router.routing.policy.Policies;
-import dev.warmpath.router.routing.policy.SplitRules;
+import dev.warmpath.router.routing.SplitRules;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,12 +1,12 @@
 package dev.warmpath.router;
 
 import dev.warmpath.eventingest.Clocks;
-import dev.warmpath.router.admin.AdminContext;
-import dev.warmpath.router.auth.AdminKey;
-import dev.warmpath.router.auth.ApiKeys;
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.tls.ServerTls;
-import dev.warmpath.router.watch.FileWatch;
+import dev.warmpath.router.console.AdminContext;
+import dev.warmpath.router.security.AdminKey;
+import dev.warmpath.router.security.ApiKeys;
+import dev.warmpath.router.security.ServerTls;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -2,12 +2,12 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.StreamTap;
-import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.dispatch.DispatchListener;
+import dev.warmpath.router.logs.FleetCapture;
+import dev.warmpath.router.logs.RequestLog;
+import dev.warmpath.router.logs.Tracing;
 import dev.warmpath.router.metrics.MetricValues;
-import dev.warmpath.router.requestlog.RequestLog;
-import dev.warmpath.router.trace.Tracing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;

@@ -1,13 +1,13 @@
 package dev.warmpath.router;
 
 import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.logs.Tracing;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
-import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
-import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -37,7 +37,6 @@ class ArchitectureTest {
               "dev.warmpath.eventingest..",
               "dev.warmpath.tokenizer..",
               "dev.warmpath.simulator.live..",
-              "dev.warmpath.simulator.load..",
               "dev.warmpath.simulator.demo..",
               "dev.warmpath.simulator.cli..");
 
@@ -62,8 +61,8 @@ class ArchitectureTest {
           .that()
           .resideOutsideOfPackages(
               "dev.warmpath.simulator.live..",
-              "dev.warmpath.simulator.capture.live",
-              "dev.warmpath.simulator.cli.replay")
+              "dev.warmpath.simulator.capture",
+              "dev.warmpath.simulator.cli")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.vertx..", "org.zeromq..");
@@ -72,7 +71,9 @@ class ArchitectureTest {
   static final ArchRule STREAMS_ARE_JUDGED_WITHOUT_SOCKETS =
       noClasses()
           .that()
-          .resideInAPackage("dev.warmpath.simulator.capture.verify")
+          .resideInAPackage("dev.warmpath.simulator.capture")
+          .and()
+          .haveNameNotMatching(".*\\.Capture(Publisher|Recorder)\\b.*")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("org.zeromq..", "dev.warmpath.eventingest.transport..");
@@ -119,7 +120,7 @@ class ArchitectureTest {
               "java.nio.channels..",
               "dev.warmpath.eventingest.transport..",
               "dev.warmpath.simulator.live..",
-              "dev.warmpath.simulator.load..",
+              "dev.warmpath.simulator.demo..",
               "dev.warmpath.simulator.cli..")
           .orShould()
           .dependOnClassesThat(resideInAPackage("java.net").and(not(type(URI.class))));
@@ -154,13 +155,4 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("dev.warmpath.simulator.study..");
-
-  @ArchTest
-  static final ArchRule STUDIES_KNOW_NO_REPORT =
-      noClasses()
-          .that()
-          .resideInAPackage("dev.warmpath.simulator.study")
-          .should()
-          .dependOnClassesThat()
-          .resideInAPackage("dev.warmpath.simulator.study.report..");
 }

@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer;
 
-import dev.warmpath.tokenizer.anthropic.MessagesTexts;
+import dev.warmpath.tokenizer.apis.MessagesTexts;
+import dev.warmpath.tokenizer.apis.ResponsesTexts;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
@@ -12,10 +13,9 @@ import dev.warmpath.tokenizer.deepseek.DeepSeekChats;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.harmony.HarmonyChats;
 import dev.warmpath.tokenizer.harmony.HarmonyResponses;
-import dev.warmpath.tokenizer.responses.ResponsesTexts;
 import dev.warmpath.tokenizer.sglang.SglangRenderer;
 import dev.warmpath.tokenizer.template.ChatTemplate;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.chat.ChatOptions;
-import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
+import dev.warmpath.tokenizer.encode.EncodeBudget;
 
 /**
  * How a model is loaded: how its engine was started, and what may be spent on it here.

@@ -2,12 +2,12 @@ package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.AddedSpecials;
+import dev.warmpath.tokenizer.encode.EncodeBudget;
+import dev.warmpath.tokenizer.encode.EncodeCounts;
 import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.encode.TextEncoder;
-import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
-import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.security.SecureRandom;
 import java.util.List;

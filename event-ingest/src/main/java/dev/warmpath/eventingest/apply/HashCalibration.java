@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.hashing.KnownScheme;
-import dev.warmpath.eventingest.wire.decode.EventRow;
+import dev.warmpath.eventingest.wire.EventRow;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;

@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.StoreRules;
-import dev.warmpath.eventingest.wire.decode.EventRow;
+import dev.warmpath.eventingest.wire.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;

@@ -1,10 +1,18 @@
 /**
- * What an engine's decoded events mean, written to the index.
+ * Turns an engine's decoded events into writes to the index.
  *
- * <p>Start with {@code EventApplier}. {@code BlockLayout} knows the engine's block sizes and
- * groups, {@code Capacity} how much it can hold, {@code HashCalibration} finds out how it names
- * blocks, {@code OffloadChunks} what slower tiers store; what of it is kept for the next process is
- * a {@code LearnedCache}.
+ * <pre>{@code
+ * EventColumns ─▶ EventApplier ─▶ StoredBlocks, RemovedBlocks ─▶ KvIndex
+ *                   │ BlockLayout, GroupTable   groups, block sizes, space of the block keys
+ *                   │ Capacity                  how many blocks the engine can hold
+ *                   └ HashCalibration           how the engine computes its hashes
+ * }</pre>
+ *
+ * <p>Start with {@link EventApplier}, one for each engine. It names a block only if the store shows
+ * every token and extra key that the name covers; other blocks are held without a name. {@link
+ * OffloadChunks} knows what slower tiers return together. {@link SharedStore} is the index entry of
+ * a store that several engines read. {@link LearnedCache} is what was learned about an engine, in
+ * the form that a snapshot keeps.
  */
 @NullMarked
 package dev.warmpath.eventingest.apply;

@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest.follow;
 
-import dev.warmpath.eventingest.ring.RingLimits;
-import dev.warmpath.eventingest.session.StreamLimits;
+import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 
 /**

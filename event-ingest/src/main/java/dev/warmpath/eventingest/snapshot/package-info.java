@@ -1,14 +1,17 @@
 /**
- * What one process knows of the engines, kept for the next one: beside the index where each
- * engine's stream stood, in one file with it, and what the next process makes of it.
+ * What one process knows of the engines' streams, kept for the next process: one file with the
+ * index.
  *
- * <pre>
- *   EventIngest ─▶ IngestSnapshot ─▶ Handover ─▶ SnapshotDirectory        the index's writer, then a thread
- *   SnapshotDirectory ─▶ IngestSnapshot ─▶ RestoredEngines ─▶ EngineStream  at the start
- * </pre>
+ * <pre>{@code
+ * EventIngest ─▶ IngestSnapshot ─▶ Handover ─▶ SnapshotDirectory       writer, then a thread
+ * SnapshotDirectory ─▶ IngestSnapshot ─▶ RestoredEngines ─▶ EngineStream       at the start
+ * }</pre>
  *
- * <p>Start with {@code IngestSnapshot}; how its fields lie in the stream is kv-index's {@code
- * snapshot}. {@code Recovery} counts what became of it.
+ * <p>Start with {@link IngestSnapshot}: an {@link EngineSnapshot} for each engine, with the
+ * position of its stream ({@link StreamSnapshot}). {@link Handover} keeps the writer from waiting
+ * for the disk. {@link RestoredEngines} gives each restored engine to its configured source; {@link
+ * Recovery} counts which of them proved to be unchanged, as an {@link EngineFate}. How fields lie
+ * in the file is defined in {@code kvindex.snapshot}.
  */
 @NullMarked
 package dev.warmpath.eventingest.snapshot;

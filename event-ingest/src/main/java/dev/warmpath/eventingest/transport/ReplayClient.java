@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.transport;
 
-import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;

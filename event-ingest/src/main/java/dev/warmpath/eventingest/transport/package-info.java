@@ -1,13 +1,16 @@
 /**
- * The sockets: live streams, replays, and their bounds in bytes.
+ * The ZeroMQ sockets: live streams, replays, and the bytes that they may hold.
  *
- * <pre>
- *   EventPoller (threads) ─▶ EventSubscriber ─▶ LiveSocket ─▶ LiveSink      one SUB an engine
- *   ReplayClient (threads) ─▶ ReplaySink                                   one DEALER while it asks
- * </pre>
+ * <pre>{@code
+ * EventPoller (threads) ─▶ EventSubscriber ─▶ LiveSocket ─▶ LiveSink      one SUB an engine
+ * ReplayClient (threads) ─▶ ReplaySink                                   one DEALER while it asks
+ * }</pre>
  *
- * <p>{@code FrameBudget} bounds what was received and not yet taken, {@code Descriptors} counts
- * what a fleet needs of them, {@code Peers} which connection to a bound socket is the engine's.
+ * <p>Start with {@link EventSubscriber} for the live stream and {@link ReplayClient} for missed
+ * batches; both hand over undecoded {@code StreamMessage}s. {@link FrameBudget} bounds what was
+ * received and not yet taken. {@link ConnectionState} says whether an engine is connected, {@link
+ * Peers} which connection to a bound socket is the engine's. {@link Descriptors} counts the file
+ * descriptors that a fleet needs.
  */
 @NullMarked
 package dev.warmpath.eventingest.transport;

@@ -11,7 +11,6 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;

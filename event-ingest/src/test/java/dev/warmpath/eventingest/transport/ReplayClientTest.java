@@ -2,7 +2,7 @@ package dev.warmpath.eventingest.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import org.junit.jupiter.api.Test;
 import org.zeromq.SocketType;

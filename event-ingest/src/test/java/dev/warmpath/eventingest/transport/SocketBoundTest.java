@@ -3,8 +3,8 @@ package dev.warmpath.eventingest.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.TestPublisher;
-import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

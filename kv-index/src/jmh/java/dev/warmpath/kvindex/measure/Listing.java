@@ -1,8 +1,8 @@
 package dev.warmpath.kvindex.measure;
 
-import dev.warmpath.kvindex.runs.memory.ByteBudget;
-import dev.warmpath.kvindex.runs.memory.HashTable;
-import dev.warmpath.kvindex.runs.memory.SlabColumns;
+import dev.warmpath.kvindex.runs.ByteBudget;
+import dev.warmpath.kvindex.runs.HashTable;
+import dev.warmpath.kvindex.runs.SlabColumns;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

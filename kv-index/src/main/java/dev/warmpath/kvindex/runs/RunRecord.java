@@ -1,8 +1,5 @@
 package dev.warmpath.kvindex.runs;
 
-import dev.warmpath.kvindex.runs.memory.RunHeaders;
-import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.snapshot.SnapshotInput;
 import dev.warmpath.kvindex.snapshot.SnapshotOutput;
 import java.io.IOException;

@@ -1,22 +1,16 @@
 package dev.warmpath.kvindex.runs;
 
-import static dev.warmpath.kvindex.runs.memory.HolderLists.INTS;
-import static dev.warmpath.kvindex.runs.memory.HolderLists.SHELF;
-import static dev.warmpath.kvindex.runs.memory.HolderLists.SOURCE;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.TOUCHED;
+import static dev.warmpath.kvindex.runs.HolderLists.INTS;
+import static dev.warmpath.kvindex.runs.HolderLists.SHELF;
+import static dev.warmpath.kvindex.runs.HolderLists.SOURCE;
+import static dev.warmpath.kvindex.runs.RunHeaders.CHILDREN;
+import static dev.warmpath.kvindex.runs.RunHeaders.HOLDERS;
+import static dev.warmpath.kvindex.runs.RunHeaders.PARENT;
+import static dev.warmpath.kvindex.runs.RunHeaders.SHAPE;
+import static dev.warmpath.kvindex.runs.RunHeaders.TOUCHED;
 
 import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.kvindex.runs.engine.RunEngine;
-import dev.warmpath.kvindex.runs.memory.HolderLists;
-import dev.warmpath.kvindex.runs.memory.RunHeaders;
-import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.tree.Roots;
-import dev.warmpath.kvindex.runs.tree.Runs;
-import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.snapshot.Section;
 import dev.warmpath.kvindex.snapshot.SnapshotInput;
 import dev.warmpath.kvindex.snapshot.SnapshotOutput;

@@ -1,9 +1,18 @@
 /**
  * The fast index: runs of blocks in flat arrays, one writer, readers that never wait.
  *
- * <p>Begin with {@link dev.warmpath.kvindex.runs.RunKvIndex}. Below it, each package knows those
- * after it: {@code query}, {@code engine}, {@code tree}, {@code memory}. Beside it stand the
- * sections of a snapshot that tell of engines and of the tree.
+ * <pre>{@code
+ * write  RunKvIndex ─▶ RunEngine ─▶ Placement ─▶ Runs (the tree), Holdings (who holds it)
+ *                          └─▶ Claims ─▶ UnnamedBlocks: blocks whose parent is unknown
+ * read   RunKvIndex.match ─▶ PathReader (ReadView, Walk) ─▶ PrefixMatches
+ * room   Room ─▶ ClockEviction, SlabMover; all arrays count in one ByteBudget
+ * }</pre>
+ *
+ * <p>Start with {@link RunKvIndex}; the comment at its top draws the layout and states the
+ * invariants. Then read {@link RunEngine} for what an event means, {@link PathReader} for how
+ * readers run beside the writer, and {@link HashTable} for the way from an engine hash to its
+ * blocks. {@link SuspendedBlocks} are held but not credited. Snapshots are {@link EngineSections}
+ * and {@link TreeSections}.
  */
 @NullMarked
 package dev.warmpath.kvindex.runs;

@@ -1,13 +1,7 @@
 package dev.warmpath.kvindex.runs;
 
-import dev.warmpath.kvindex.runs.engine.RunEngine;
-import dev.warmpath.kvindex.runs.engine.UnnamedBlock;
-import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
-import dev.warmpath.kvindex.runs.memory.RunHeaders;
-import dev.warmpath.kvindex.runs.tree.Holdings;
-import dev.warmpath.kvindex.runs.tree.Runs;
-import dev.warmpath.kvindex.runs.tree.Shelves;
-import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.UnnamedBlock.Naming;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

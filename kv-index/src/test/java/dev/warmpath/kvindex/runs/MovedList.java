@@ -1,6 +1,5 @@
 package dev.warmpath.kvindex.runs;
 
-import dev.warmpath.kvindex.runs.memory.HolderLists;
 import java.util.stream.LongStream;
 
 /**

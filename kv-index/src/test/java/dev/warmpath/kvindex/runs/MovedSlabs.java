@@ -1,7 +1,5 @@
 package dev.warmpath.kvindex.runs;
 
-import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.tree.SlabMover;
 import java.util.stream.LongStream;
 
 /**

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.proof.Seeds;
-import dev.warmpath.kvindex.runs.engine.Leftovers;
 import org.junit.jupiter.api.Test;
 
 /** The run index against the model, with long prompts and fleets, and snapshots in between. */

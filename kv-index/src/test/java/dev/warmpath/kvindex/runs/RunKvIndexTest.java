@@ -16,7 +16,6 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.runs.engine.Leftovers;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

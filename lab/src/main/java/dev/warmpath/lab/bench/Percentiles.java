@@ -1,6 +1,6 @@
 package dev.warmpath.lab.bench;
 
-import dev.warmpath.simulator.statistics.Spread;
+import dev.warmpath.simulator.study.Spread;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;

@@ -2,8 +2,8 @@ package dev.warmpath.lab.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.simulator.demo.FleetPage;
 import dev.warmpath.simulator.live.Ports;
-import dev.warmpath.simulator.load.FleetPage;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -1,8 +1,8 @@
 package dev.warmpath.lab.chaos;
 
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import java.util.Random;
 

@@ -3,7 +3,7 @@ package dev.warmpath.lab.chaos;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
 import dev.warmpath.lab.chaos.Verdict.Kind;
-import dev.warmpath.simulator.statistics.Distribution;
+import dev.warmpath.simulator.study.Distribution;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.warmpath.lab.chaos;
 
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
 import dev.warmpath.lab.chaos.Verdict.Kind;
-import dev.warmpath.router.fleet.engine.EngineReport;
+import dev.warmpath.router.fleet.EngineReport;
 import dev.warmpath.router.routing.Load;
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.engine.EngineLoad;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;

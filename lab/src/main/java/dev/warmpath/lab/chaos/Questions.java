@@ -3,7 +3,7 @@ package dev.warmpath.lab.chaos;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.load.ChatWords;
+import dev.warmpath.simulator.demo.ChatWords;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,12 +1,17 @@
 /**
- * {@code chaos}: a router between engines and clients that misbehave. The storm starts at {@code
- * ChaosRun}: it plays a {@code ChaosPlan}, in which {@code FaultInjector} breaks engines behind
- * {@code FaultyPort}, {@code ChaosClient} asks, {@code Classifier} judges each answer and {@code
- * Leftovers} what stayed behind. The ordinary day starts at {@code OrdinaryDay}: one scene after
- * another before a router in a process with a small heap, and what befalls it without a fault of
- * its own. scene ─HTTP─▶ router ─HTTP─▶ {@code ScriptedEngine} (each request names what it does);
- * {@code HealthWatch} asks for /health all day. Several routers start at {@code ManyRouters}: they
- * are killed, stopped and cut off from each other by {@code Wires} while {@code FailoverLoad} asks.
+ * {@code chaos}: a router between engines and clients that misbehave.
+ *
+ * <pre>{@code
+ * ChaosClient ─▶ router ─▶ FaultyPort (broken by FaultInjector) ─▶ simulated engine
+ *     └▶ HttpAnswer ─▶ Classifier ─▶ Verdict ─▶ ChaosReport
+ * a scene ─▶ router with a small heap ─▶ ScriptedEngine: each request names what it does
+ * FailoverLoad ─▶ several routers, connected by Wires, killed and cut off
+ * }</pre>
+ *
+ * <p>Three runs, three doors. {@link ChaosRun} is the storm: faults and bad clients by a {@link
+ * ChaosPlan}, at the end nothing may be left. {@link OrdinaryDay} plays one scene after another
+ * before a router with a small heap, while {@link HealthWatch} asks for its health all day. {@link
+ * ManyRouters} kills, stops and cuts off routers while {@link FailoverLoad} asks.
  */
 @NullMarked
 package dev.warmpath.lab.chaos;

@@ -1,6 +1,6 @@
 package dev.warmpath.lab.fleet;
 
-import dev.warmpath.simulator.load.SessionLoad;
+import dev.warmpath.simulator.demo.SessionLoad;
 import java.util.List;
 import java.util.Set;
 

@@ -1,9 +1,9 @@
 package dev.warmpath.lab.fleet;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.SessionReport;
-import dev.warmpath.simulator.statistics.Distribution;
+import dev.warmpath.simulator.demo.LoadReport;
+import dev.warmpath.simulator.demo.SessionReport;
+import dev.warmpath.simulator.study.Distribution;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Locale;

@@ -3,7 +3,7 @@ package dev.warmpath.lab.fleet;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.statistics.Estimate;
+import dev.warmpath.simulator.study.Estimate;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

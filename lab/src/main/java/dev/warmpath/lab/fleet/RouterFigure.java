@@ -1,6 +1,6 @@
 package dev.warmpath.lab.fleet;
 
-import dev.warmpath.simulator.load.LoadReport;
+import dev.warmpath.simulator.demo.LoadReport;
 
 /** A figure that is averaged over seeds and compared between routers. */
 enum RouterFigure {

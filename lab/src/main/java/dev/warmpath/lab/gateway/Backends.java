@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
+import dev.warmpath.simulator.live.EventPublisher;
 import dev.warmpath.simulator.live.Ports;
-import dev.warmpath.simulator.live.publish.EventPublisher;
-import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.simulator.live.PublisherOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

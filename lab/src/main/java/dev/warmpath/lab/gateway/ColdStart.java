@@ -2,7 +2,7 @@ package dev.warmpath.lab.gateway;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.bench.Percentiles;
-import dev.warmpath.simulator.statistics.Spread;
+import dev.warmpath.simulator.study.Spread;
 import java.io.PrintWriter;
 import java.util.Map;
 

@@ -2,7 +2,7 @@ package dev.warmpath.lab.gateway;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.warmpath.simulator.load.ChatWords;
+import dev.warmpath.simulator.demo.ChatWords;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;

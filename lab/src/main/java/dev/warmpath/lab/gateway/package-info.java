@@ -1,7 +1,16 @@
 /**
  * {@code bench gateway} and {@code bench restart}: what a request through the router costs beside
- * other gateways. Stub engines answer in a process of their own, a load of Netty asks, turns are
- * taken in rounds. Start at {@code GatewayBench}, then {@code TurnRunner}.
+ * other gateways, and what streams notice when routers restart.
+ *
+ * <pre>{@code
+ * GatewayPlan ─▶ GatewayBench ─▶ Rounds ─▶ TurnRunner ─▶ LoadClient ─▶ Gateway ─▶ StubServer
+ *                                             └▶ Turn ─▶ GatewayReport
+ * }</pre>
+ *
+ * <p>Start with {@link GatewayBench}, then {@link TurnRunner}. {@link Backends} is the process of
+ * the stub replicas, {@link Gateway} whatever stands before them: our router, a peer or nothing.
+ * {@link OpenLoop} starts each request at its fixed instant, whatever became of those before.
+ * {@link RestartBench} restarts two routers behind a {@link TcpBalancer}.
  */
 @NullMarked
 package dev.warmpath.lab.gateway;

@@ -2,8 +2,8 @@ package dev.warmpath.lab.index;
 
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceException;
-import dev.warmpath.simulator.trace.format.TraceFile;
-import dev.warmpath.simulator.trace.format.TraceFormat;
+import dev.warmpath.simulator.trace.TraceFile;
+import dev.warmpath.simulator.trace.TraceFormat;
 import java.io.IOException;
 import java.util.List;
 

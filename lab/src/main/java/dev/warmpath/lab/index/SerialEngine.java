@@ -2,10 +2,10 @@ package dev.warmpath.lab.index;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
-import dev.warmpath.simulator.engine.cache.CacheListener;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
-import dev.warmpath.simulator.engine.cache.KvCache;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.engine.CacheListener;
+import dev.warmpath.simulator.engine.CachedSequence;
+import dev.warmpath.simulator.engine.KvCache;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import java.util.ArrayList;
 import java.util.List;
 

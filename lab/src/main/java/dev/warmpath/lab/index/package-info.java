@@ -1,8 +1,15 @@
 /**
- * {@code bench index} and {@code bench churn}: what the index costs. A corpus (events and queries)
- * is read from a WPIX file or recorded from caches of simulated engines ({@code Corpora}); passes
- * play it to an index and compare every answer. Start at {@code IndexBench}; for engines that come
- * and go at {@code ChurnBench}.
+ * {@code bench index} and {@code bench churn}: what the index costs, with every answer compared.
+ *
+ * <pre>{@code
+ * WpixFile, or Corpora (RecordedFleet serves a PromptTrace) ─▶ CorpusSource ─▶ Corpus
+ * Corpus ─▶ IndexBench ─▶ BulkPass, InterleavedPass, BusyPass, KeepUpPass, MemoryPass ─▶ Round
+ * }</pre>
+ *
+ * <p>Start with {@link IndexBench}: a {@link Corpus} (events and queries) is played to an index in
+ * passes, and the answers must be {@link ExactAnswers}, worked out by {@link CorpusModel}. {@link
+ * Corpora} makes corpora by recording caches of simulated engines. For engines that store and evict
+ * without end start at {@link ChurnBench}, for engines that reconnect at {@link ReconnectBench}.
  */
 @NullMarked
 package dev.warmpath.lab.index;

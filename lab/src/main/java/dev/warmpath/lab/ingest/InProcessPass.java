@@ -1,11 +1,11 @@
 package dev.warmpath.lab.ingest;
 
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.StreamCounters;
 import dev.warmpath.eventingest.apply.EventApplier;
-import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.EngineStream;
-import dev.warmpath.eventingest.session.StreamLimits;
-import dev.warmpath.eventingest.session.StreamSockets;
+import dev.warmpath.eventingest.stream.EngineStream;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.stream.StreamSockets;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.lab.bench.Meters;

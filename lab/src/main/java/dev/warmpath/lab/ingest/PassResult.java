@@ -1,6 +1,6 @@
 package dev.warmpath.lab.ingest;
 
-import dev.warmpath.simulator.statistics.Spread;
+import dev.warmpath.simulator.study.Spread;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 

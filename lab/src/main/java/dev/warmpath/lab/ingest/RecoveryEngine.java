@@ -2,11 +2,10 @@ package dev.warmpath.lab.ingest;
 
 import dev.warmpath.lab.index.HashNames;
 import dev.warmpath.lab.index.SerialEngine;
-import dev.warmpath.lab.index.WireEvents;
+import dev.warmpath.simulator.live.CacheEvent;
+import dev.warmpath.simulator.live.EventPublisher;
 import dev.warmpath.simulator.live.Ports;
-import dev.warmpath.simulator.live.event.CacheEvent;
-import dev.warmpath.simulator.live.publish.EventPublisher;
-import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.simulator.live.PublisherOptions;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,7 +1,16 @@
 /**
- * {@code bench ingest} and {@code bench recovery}: events of simulated engines through ZeroMQ into
- * the index, and a router that is killed and comes back from its snapshot. Start at {@code
- * IngestBench} and {@code RecoveryBench}.
+ * {@code bench ingest}, {@code recovery} and {@code footprint}: events of simulated engines on
+ * their way into the index, a router that is killed and comes back, and its memory.
+ *
+ * <pre>{@code
+ * IngestCorpus (FeedRecorder) ─▶ InProcessPass                ─▶ one thread, from frames to index
+ *                             ─▶ BatchPublisher ─▶ ZmqPass    ─▶ EventIngest over the loopback
+ *                             ─▶ PassResult ─▶ IngestReport
+ * }</pre>
+ *
+ * <p>Start with {@link IngestBench}. {@link RecoveryBench} kills a router and measures how soon it
+ * knows again what its {@link RecoveryEngine}s hold. {@link FootprintBench} measures a router's
+ * memory part by part.
  */
 @NullMarked
 package dev.warmpath.lab.ingest;

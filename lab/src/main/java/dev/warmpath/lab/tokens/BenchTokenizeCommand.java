@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.simulator.cli.tokens.NamedTokenizer;
+import dev.warmpath.simulator.cli.NamedTokenizer;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;

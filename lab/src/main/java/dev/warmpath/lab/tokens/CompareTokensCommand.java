@@ -2,8 +2,8 @@ package dev.warmpath.lab.tokens;
 
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
-import dev.warmpath.simulator.cli.tokens.RenderTotals;
-import dev.warmpath.simulator.cli.tokens.TokenizeCommand;
+import dev.warmpath.simulator.cli.RenderTotals;
+import dev.warmpath.simulator.cli.TokenizeCommand;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.chat.ChatOptions;

@@ -3,7 +3,7 @@ package dev.warmpath.lab.tokens;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.tokenize.engine.TokenizeCall;
+import dev.warmpath.router.tokenize.TokenizeCall;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.net.URI;

@@ -1,6 +1,6 @@
 package dev.warmpath.lab.tokens;
 
-import dev.warmpath.simulator.statistics.Distribution;
+import dev.warmpath.simulator.study.Distribution;
 import java.util.Arrays;
 
 /**

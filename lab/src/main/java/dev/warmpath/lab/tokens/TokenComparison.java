@@ -1,7 +1,7 @@
 package dev.warmpath.lab.tokens;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.cli.tokens.RenderTotals;
+import dev.warmpath.simulator.cli.RenderTotals;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;

@@ -1,7 +1,15 @@
 /**
  * {@code bench tokenize}, and {@code tokenize --goldens} and {@code --against}: what rendering and
- * encoding costs, and whether it gives what Jinja2 and running engines give. Start at {@code
- * TokenizeBench} and {@code CompareTokensCommand}.
+ * encoding cost, and whether they give what Jinja2 and running engines give.
+ *
+ * <pre>{@code
+ * AgentTexts, chats ─▶ TokenizeBench ─▶ Pipeline, step by step ─▶ Samples
+ * OddChats, OddMessages, OddResponses ─▶ TokenComparison ◀─ EngineTokens      --against an engine
+ * recorded files ─▶ TemplateGoldens, PromptGoldens ─▶ equal or not            --goldens
+ * }</pre>
+ *
+ * <p>Start with {@link TokenizeBench} for cost, {@link CompareTokensCommand} for equality. {@link
+ * Oddities} draws the pieces that odd requests are made of.
  */
 @NullMarked
 package dev.warmpath.lab.tokens;

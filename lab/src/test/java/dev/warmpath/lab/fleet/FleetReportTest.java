@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadReport.Predictions;
-import dev.warmpath.simulator.load.SessionReport;
-import dev.warmpath.simulator.statistics.Distribution;
+import dev.warmpath.simulator.demo.LoadReport;
+import dev.warmpath.simulator.demo.LoadReport.Predictions;
+import dev.warmpath.simulator.demo.SessionReport;
+import dev.warmpath.simulator.study.Distribution;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -1,10 +1,9 @@
 package dev.warmpath.router.cli;
 
-import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.DoctorReport;
-import dev.warmpath.router.doctor.probe.FleetProbe;
+import dev.warmpath.router.doctor.FleetProbe;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Objects;

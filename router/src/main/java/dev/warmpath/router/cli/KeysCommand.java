@@ -1,7 +1,7 @@
 package dev.warmpath.router.cli;
 
-import dev.warmpath.router.auth.ApiKeyConfig;
-import dev.warmpath.router.auth.Secrets;
+import dev.warmpath.router.security.ApiKeyConfig;
+import dev.warmpath.router.security.Secrets;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

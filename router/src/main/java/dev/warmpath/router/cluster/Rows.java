@@ -1,7 +1,7 @@
 package dev.warmpath.router.cluster;
 
-import dev.warmpath.router.fleet.engine.Booking;
-import dev.warmpath.router.fleet.engine.PrefillModel;
+import dev.warmpath.router.fleet.Booking;
+import dev.warmpath.router.fleet.PrefillModel;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

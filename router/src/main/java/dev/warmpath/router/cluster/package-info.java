@@ -1,18 +1,19 @@
 /**
  * What several routers in front of one fleet tell each other.
  *
- * <p>Each hears every engine's events itself, so the index is not shared. Shared is what no event
- * tells: which requests the others have sent, and what operators and engines told one of them.
- * Nothing on a request's path waits for the network.
+ * <p>Each receives every engine's events itself, so the index is not shared. Shared is what no
+ * event tells: which requests the others have sent, and what operators and engines told one of
+ * them. Nothing on a request's path waits for the network.
  *
- * <p>Start with {@code Cluster}: it hears what the dispatcher does, tells the others, and counts
- * theirs in {@code fleet.engine.EngineState}, where policies look anyway. {@code RouterRows} is
- * what is known of one router and how it is merged, {@code LastWriterMap} what operators said,
- * {@code ClusterMessage} the form on the wire. A {@code ClusterLink} brings messages to the others:
- * a mesh ({@code MeshLink}), or a Redis server ({@code RedisLink}).
+ * <pre>{@code
+ * Dispatcher ─▶ Cluster ─▶ ClusterMessage ─▶ ClusterLink ~~▶ ClusterLink ─▶ Cluster ─▶ RouterRows
+ *   assigned, finished                       MeshLink or RedisLink           ─▶ fleet.EngineState
+ * }</pre>
  *
- * <p>{@code Neighbours} gives snapshots of the index: {@code SeedDonor} to routers that start,
- * which {@code WarmStart} is the other end of.
+ * <p>Start with {@link Cluster}; the comment at its top says what is told and merged. {@link
+ * RouterRows} is what is known of one other router, {@link LastWriterMap} what operators said.
+ * {@link Neighbours} exchanges snapshots of the index: {@link WarmStart} gets one at the start,
+ * {@link SeedDonor} gives them to routers that start.
  */
 @NullMarked
 package dev.warmpath.router.cluster;

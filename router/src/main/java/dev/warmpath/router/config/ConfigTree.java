@@ -3,7 +3,6 @@ package dev.warmpath.router.config;
 import dev.warmpath.router.config.ConfigNode.Listing;
 import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.config.ConfigNode.Scalar;
-import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

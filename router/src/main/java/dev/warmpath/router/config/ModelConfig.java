@@ -1,6 +1,6 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.Policies;
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.warmpath.router.config;
 
 import dev.warmpath.router.routing.LoadBack;
-import dev.warmpath.router.routing.policy.Policies;
-import dev.warmpath.router.routing.policy.SplitRules;
+import dev.warmpath.router.routing.Policies;
+import dev.warmpath.router.routing.SplitRules;
 import java.util.Map;
 
 /**

@@ -1,8 +1,8 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.eventingest.sglang.EventFormat;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.sglang.SglangRules;
+import dev.warmpath.eventingest.hashing.EventFormat;
+import dev.warmpath.eventingest.hashing.SglangNamespaces;
+import dev.warmpath.eventingest.hashing.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.router.fleet.KvTransfer;
 import java.net.URI;

@@ -1,16 +1,19 @@
 /**
- * The router's configuration: the keys that there are, and how they are read.
+ * The router's configuration: the keys that there are, how they are read, and files that are read
+ * again when they change.
  *
- * <pre>
- * file ── YamlReader ──▶ ConfigNode ──▶ ConfigTree ── ConfigReader ──▶ RouterConfig ──▶ its records,
- *                        (file:line)        ▲                                           each to its user
- *                        flags, EnvironmentKeys
- * </pre>
+ * <pre>{@code
+ * file ─ YamlReader ─▶ ConfigNode ─▶ ConfigTree ─ ConfigReader ─▶ RouterConfig ─▶ its records,
+ *                      (file:line)       ▲                                       each to its user
+ *                      flags, EnvironmentKeys
+ * }</pre>
  *
- * Start at {@link dev.warmpath.router.config.RouterConfig}: each component of its records is a key,
- * declared there by {@link dev.warmpath.router.config.Key} and nowhere else. {@link
- * dev.warmpath.router.config.ConfigKey} is what the reader, the environment and the test of the
- * documentation know of one. Problems are collected, each with its line, and thrown together.
+ * <p>Start with {@link RouterConfig}: each component of its records is a key, declared there by
+ * {@link Key} and nowhere else. {@link ConfigKey} is what the reader, the environment and the test
+ * of the documentation know of one key. Problems are collected, each with its line, and thrown
+ * together as one {@link ConfigException}. {@link MemoryBudget} divides the heap among the sizes
+ * that are not configured. {@link FileWatch} reads keys, certificates and the configuration again
+ * when their contents change.
  */
 @NullMarked
 package dev.warmpath.router.config;

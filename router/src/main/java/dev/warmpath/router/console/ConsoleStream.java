@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to its event loop; {@link #listeners()} may be asked by any thread.
  */
-public final class ConsoleStream {
+final class ConsoleStream {
 
   /** Where the events come from; never called on the event loop, and next ones one at a time. */
   public interface Source {

@@ -3,11 +3,11 @@ package dev.warmpath.router.console;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.dispatch.Choice;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.UncachedTokens;
-import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.dispatch.Choice;
+import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.Prompt;
+import dev.warmpath.router.dispatch.UncachedTokens;
+import dev.warmpath.router.logs.Decision;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokenIds the prompt's, not to be changed; null if they are not known, or not kept
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record KeptDecision(
-    long id, long arrivedMillis, Decision decision, int @Nullable [] tokenIds) {
+record KeptDecision(long id, long arrivedMillis, Decision decision, int @Nullable [] tokenIds) {
 
   private static final double TENTH = 10;
 

@@ -1,8 +1,8 @@
 package dev.warmpath.router.console;
 
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.logs.Decision;
 import dev.warmpath.tokenizer.PromptResult;
 import java.time.Clock;
 import java.util.ArrayDeque;

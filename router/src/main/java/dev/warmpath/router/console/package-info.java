@@ -1,9 +1,18 @@
 /**
- * The console's data: the last hour in numbers, the last decisions, the hottest prefixes, live.
+ * The admin port: its endpoints, and the console with the last hour in numbers, the last decisions
+ * and the hottest prefixes.
  *
- * <p>Start with {@code Console}. {@code RecentDecisions} keeps each decision with the {@code
- * Choice} of its moment: what <i>Why?</i> shows through {@code admin.ExplainReport}, beside what
- * would be chosen today.
+ * <pre>{@code
+ * HTTP ─▶ AdminVerticle (AdminGuard: who may) ─▶ FleetReport, ExplainReport, ReplicaEndpoints, …
+ *                                             ─▶ ConsoleEndpoints, ConsoleStream ─▶ Console
+ * metrics ─▶ Totals ─▶ Reading ─▶ Step ─▶ History ─┐
+ * ended requests ─▶ RecentDecisions, HotPrefixes ──┴▶ Console
+ * }</pre>
+ *
+ * <p>Start with {@link AdminVerticle} for what is answered, {@link Console} for what is remembered.
+ * {@link AdminContext} is all that the endpoints may look at or set going. Each {@code …Report}
+ * writes one answer; {@link ExplainReport} says why a request went where it did, beside what would
+ * be chosen today. The page itself is {@link ConsolePage}, without data.
  */
 @NullMarked
 package dev.warmpath.router.console;

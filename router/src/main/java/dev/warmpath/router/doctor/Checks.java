@@ -1,25 +1,5 @@
 package dev.warmpath.router.doctor;
 
-import dev.warmpath.router.doctor.check.Check;
-import dev.warmpath.router.doctor.check.Finding;
-import dev.warmpath.router.doctor.check.Findings;
-import dev.warmpath.router.doctor.check.cache.BlocksCheck;
-import dev.warmpath.router.doctor.check.cache.CachedTokensCheck;
-import dev.warmpath.router.doctor.check.cache.EventsCheck;
-import dev.warmpath.router.doctor.check.cache.ReplayCheck;
-import dev.warmpath.router.doctor.check.cache.RequestCheck;
-import dev.warmpath.router.doctor.check.cache.TokensCheck;
-import dev.warmpath.router.doctor.check.cache.TransfersCheck;
-import dev.warmpath.router.doctor.check.replica.ClockCheck;
-import dev.warmpath.router.doctor.check.replica.MetricsCheck;
-import dev.warmpath.router.doctor.check.replica.ModelsCheck;
-import dev.warmpath.router.doctor.check.replica.ReachableCheck;
-import dev.warmpath.router.doctor.check.replica.TlsCheck;
-import dev.warmpath.router.doctor.check.replica.VersionCheck;
-import dev.warmpath.router.doctor.check.router.ConfigCheck;
-import dev.warmpath.router.doctor.check.router.DiscoveryCheck;
-import dev.warmpath.router.doctor.check.router.LimitsCheck;
-import dev.warmpath.router.doctor.facts.FleetFacts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,11 +1,20 @@
 /**
- * The replicas, their health, and what is known of their engines.
+ * The replicas and their engines: health, load, expected blocks, speed, failures.
  *
- * <p>{@code Fleet} is the list that everybody reads; {@code members.Membership} alone changes it
- * while the process runs. A {@code Replica} has an engine for each of its data-parallel ranks,
- * whose state is in {@code engine}: what this router has sent is {@code EngineState.reserve}, what
- * other routers have sent {@code EngineState.book}, what anybody else has {@code
- * Replica.otherLoad}; {@code dispatch} chooses among them, {@code match} asks the index.
+ * <pre>{@code
+ * Fleet ─▶ Replica ─▶ EngineState, one for each data-parallel rank (EngineTable)
+ *                       reserve    what this router sends ─┐
+ *                       book       what other routers sent ├▶ EngineLoad, ExpectedBlocks
+ *                       end        gives both back         ┘
+ *                       fillCandidate ─▶ a row of what policies see
+ * }</pre>
+ *
+ * <p>Start with {@link Fleet}, the list that everybody reads and {@code members.Membership} alone
+ * changes, and {@link EngineState}. {@link PrefillModel}, {@link DecodeModel}, {@link AnswerModel}
+ * and {@link TransferModel} learn how fast engines are; {@link Ejection} keeps requests from one
+ * that fails. {@link EngineEvents} is how the router sees the index's side of an engine. {@link
+ * Store} is a store of blocks that several engines share. {@link HotPrefixes} counts what sessions
+ * share. {@code dispatch} chooses among engines.
  */
 @NullMarked
 package dev.warmpath.router.fleet;

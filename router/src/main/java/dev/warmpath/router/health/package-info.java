@@ -1,10 +1,17 @@
 /**
- * Asks the replicas whether they are well and what they serve.
+ * Asks the replicas whether they are well, what they serve and how loaded they are.
  *
- * <p>Start with {@code HealthChecker}, which asks {@code /health}, {@code /metrics} and {@code
- * /v1/models} of each. {@code ModelCatalog} keeps what is served, {@code OtherLoadWatch} the load
- * that others cause, {@code RestartDetector} sees new processes, {@code FleetWatch} what a good
- * health check hides; {@code TroubleLog} says each trouble once.
+ * <pre>{@code
+ * HealthChecker ─▶ /health                       ─▶ Streak ─▶ up or down ─▶ Replica
+ *               ─▶ /v1/models, /kv_event_sources ─▶ ModelCatalog, Replica
+ *               ─▶ /metrics ─▶ MetricsPage ─▶ RestartDetector, OtherLoadWatch, LearnedLimit
+ * }</pre>
+ *
+ * <p>Start with {@link HealthChecker}. {@link ModelCatalog} keeps what is served, {@link
+ * OtherLoadWatch} the load that others cause, {@link RestartDetector} finds new processes, {@link
+ * LearnedLimit} how many requests a replica takes. After each round {@link FleetWatch} logs what a
+ * good health check hides; {@link TroubleLog} logs each trouble once when it begins and once when
+ * it ends.
  */
 @NullMarked
 package dev.warmpath.router.health;

@@ -2,8 +2,8 @@ package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.FileContents;
 import dev.warmpath.router.config.YamlReader;
-import dev.warmpath.router.watch.FileContents;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

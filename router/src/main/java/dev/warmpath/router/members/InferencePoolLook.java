@@ -2,10 +2,10 @@ package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaTemplate;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
-import dev.warmpath.router.fleet.dispatch.InferenceRules.Rewrite;
-import dev.warmpath.router.fleet.dispatch.InferenceRules.Rules;
-import dev.warmpath.router.fleet.dispatch.InferenceRules.Target;
+import dev.warmpath.router.prompt.InferenceRules;
+import dev.warmpath.router.prompt.InferenceRules.Rewrite;
+import dev.warmpath.router.prompt.InferenceRules.Rules;
+import dev.warmpath.router.prompt.InferenceRules.Target;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.api.model.HasMetadata;

@@ -1,7 +1,7 @@
 package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
+import dev.warmpath.router.prompt.InferenceRules;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
+import dev.warmpath.router.prompt.InferenceRules;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

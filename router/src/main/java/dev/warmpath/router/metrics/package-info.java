@@ -1,14 +1,16 @@
 /**
- * What is measured: every metric's name, labels and meaning ({@link
- * dev.warmpath.router.metrics.Metric}), and the registry that a scrape reads ({@link
- * dev.warmpath.router.metrics.Metrics}). Sees no other room; each room counts here what happens in
- * it, or is asked at a scrape how it stands.
+ * What is measured: every metric's name, labels and meaning ({@link Metric}), and the registry that
+ * a scrape reads ({@link Metrics}). It depends on no other package of the router; each counts here
+ * what happens in it, or is asked at a scrape how it stands.
  *
- * <pre>
- *  where it happens ──▶ Micrometer's counter or timer ──┐
- *                                                       ├─▶ Metrics.scrape
- *  how a room stands ──▶ MetricValues, at each scrape ──┘
- * </pre>
+ * <pre>{@code
+ * where it happens     ─▶ Micrometer's counter or timer ─┐
+ *                                                        ├─▶ Metrics.scrape
+ * how a package stands ─▶ MetricValues, at each scrape ──┘
+ * }</pre>
+ *
+ * <p>Start with {@link Metric}. {@link Counters} are the counters of one metric by what tells them
+ * apart.
  */
 @NullMarked
 package dev.warmpath.router.metrics;

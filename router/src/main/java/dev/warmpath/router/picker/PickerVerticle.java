@@ -9,7 +9,7 @@ import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.RequestIds;
 import dev.warmpath.router.proxy.RoutedRequest;
-import dev.warmpath.router.tls.ServerTls;
+import dev.warmpath.router.security.ServerTls;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;

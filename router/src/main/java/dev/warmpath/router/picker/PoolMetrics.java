@@ -3,7 +3,7 @@ package dev.warmpath.router.picker;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
-import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.logs.Decision;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;

@@ -2,12 +2,11 @@ package dev.warmpath.router.prompt;
 
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RoutingHints;
-import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.Prompt;
+import dev.warmpath.router.dispatch.RoutingHints;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
-import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;

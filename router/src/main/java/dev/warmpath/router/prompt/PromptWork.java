@@ -3,7 +3,6 @@ package dev.warmpath.router.prompt;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.PromptCost.NativeCalls;
 import dev.warmpath.router.prompt.ReadRequest.Renamed;
-import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import java.util.Set;

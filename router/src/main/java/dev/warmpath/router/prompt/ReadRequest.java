@@ -1,8 +1,7 @@
 package dev.warmpath.router.prompt;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.prompt.body.BodyFields;
+import dev.warmpath.router.dispatch.PreparedRequest;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

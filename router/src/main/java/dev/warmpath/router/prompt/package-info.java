@@ -3,13 +3,17 @@
  * threads of its own. A prompt that cannot be known here is no error: its request is routed by
  * load, and the engine answers it.
  *
- * <pre>
- *   Exchange ─▶ PromptPool ─▶ PromptReader ─▶ body.BodyParser (tree), Tokenizers (tokens) ─▶ ReadRequest
- * </pre>
+ * <pre>{@code
+ * Exchange ─▶ PromptPool ─▶ PromptReader ─▶ BodyParser (tree), Tokenizers (tokens) ─▶ ReadRequest
+ *              LoopBudget      PromptWork                                        PreparedRequest
+ * }</pre>
  *
- * <p>Start with {@code PromptReader}. {@code PromptWork} tells what bounds the time of an event
- * loop. {@code RemoteReader} asks an engine for prompts that only it can render, {@code BodyWatch}
- * sees what was read, to compare it with engines.
+ * <p>Start with {@link PromptReader}; {@link PromptPool} decides which thread reads. {@link
+ * BodyParser} parses what a body shares with earlier ones only once, {@link BodyFields} finds the
+ * other fields without parsing the prompt. {@link PromptCost} and {@link LoopBudget} bound the time
+ * that prompts may take of an event loop, {@link TreeRoom} the heap. A {@link RemoteReader} asks an
+ * engine for prompts that only it can render; a {@link BodyWatch} sees what was read, to compare it
+ * with engines.
  */
 @NullMarked
 package dev.warmpath.router.prompt;

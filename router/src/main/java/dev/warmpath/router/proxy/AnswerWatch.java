@@ -1,8 +1,8 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.engine.Outcome;
-import dev.warmpath.router.trace.RequestTrace;
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.fleet.Outcome;
+import dev.warmpath.router.logs.RequestTrace;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,10 +1,10 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.config.RouterConfig.Timeouts;
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.fleet.Outcome;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.engine.Outcome;
-import dev.warmpath.router.trace.RequestTrace;
+import dev.warmpath.router.logs.RequestTrace;
 import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;

@@ -1,8 +1,8 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.auth.Client;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.security.Client;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;

@@ -1,18 +1,16 @@
 package dev.warmpath.router.proxy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.dispatch.DispatchResult;
+import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.KvTransfer;
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.DispatchResult;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.Outcome;
+import dev.warmpath.router.logs.RequestTrace;
 import dev.warmpath.router.prompt.LoopBudget;
-import dev.warmpath.router.trace.RequestTrace;
-import dev.warmpath.router.transfer.Handoff;
-import dev.warmpath.router.transfer.KvProtocol;
-import dev.warmpath.router.transfer.RequestFields;
+import dev.warmpath.router.prompt.RequestFields;
+import dev.warmpath.router.security.Client;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;

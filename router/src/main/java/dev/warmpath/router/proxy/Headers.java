@@ -1,8 +1,8 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.Prediction;
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.dispatch.Prediction;
 import io.vertx.core.MultiMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,15 +1,15 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
+import dev.warmpath.router.dispatch.Dispatcher;
+import dev.warmpath.router.logs.RequestLogs;
+import dev.warmpath.router.logs.Tracing;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
+import dev.warmpath.router.prompt.InferenceRules;
 import dev.warmpath.router.prompt.PromptPool;
-import dev.warmpath.router.requestlog.RequestLogs;
-import dev.warmpath.router.tls.ServerTls;
-import dev.warmpath.router.trace.Tracing;
+import dev.warmpath.router.security.ApiKeys;
+import dev.warmpath.router.security.ServerTls;
 import dev.warmpath.router.upstream.Upstreams;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;

@@ -1,6 +1,6 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.dispatch.Assignment;
 import dev.warmpath.router.metrics.Counters;
 import dev.warmpath.router.metrics.Metric;
 import io.micrometer.core.instrument.Counter;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is counted of requests, whoever answers them. What their engines do is counted by {@link
- * dev.warmpath.router.fleet.engine.EngineMeters}.
+ * dev.warmpath.router.fleet.EngineMeters}.
  *
  * <p>Thread-safe; waits for nobody once a series is there.
  */

@@ -1,12 +1,12 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.auth.ApiKeys;
-import dev.warmpath.router.auth.Client;
-import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.logs.Decision;
 import dev.warmpath.router.proxy.ApiError.Form;
-import dev.warmpath.router.requestlog.Decision;
-import dev.warmpath.router.tls.ServerTls;
+import dev.warmpath.router.security.ApiKeys;
+import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.Secrets;
+import dev.warmpath.router.security.ServerTls;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;

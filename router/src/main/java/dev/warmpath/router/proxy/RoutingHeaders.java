@@ -1,9 +1,9 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
-import dev.warmpath.router.fleet.dispatch.RoutingHints;
+import dev.warmpath.router.dispatch.RoutingHints;
+import dev.warmpath.router.prompt.InferenceRules;
+import dev.warmpath.router.security.Client;
 import io.vertx.core.MultiMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.Choice;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.dispatch.Choice;
+import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.logs.Decision;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 

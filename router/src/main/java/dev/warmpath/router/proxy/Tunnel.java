@@ -1,13 +1,13 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.dispatch.DispatchResult;
+import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.Prompt;
+import dev.warmpath.router.dispatch.RoutingHints;
+import dev.warmpath.router.fleet.Outcome;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.DispatchResult;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RoutingHints;
-import dev.warmpath.router.fleet.engine.Outcome;
-import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.logs.Decision;
 import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;

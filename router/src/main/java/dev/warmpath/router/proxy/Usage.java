@@ -1,6 +1,6 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.fleet.engine.EngineMeters;
+import dev.warmpath.router.fleet.EngineMeters;
 
 /**
  * What an engine said about the tokens of a request that it has answered.

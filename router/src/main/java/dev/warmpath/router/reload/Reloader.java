@@ -1,9 +1,9 @@
 package dev.warmpath.router.reload;
 
 import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.metrics.Metric;
-import dev.warmpath.router.watch.FileWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,4 +1,15 @@
-/** Reads the configuration again while the process runs, and tells what has changed. */
+/**
+ * Another configuration in the place of the running one: all of its reloadable keys or none.
+ *
+ * <pre>{@code
+ * SIGHUP, POST /admin/reload ─▶ Reloader ─▶ ConfigLoader (read, checked)
+ *                                         ─▶ ConfigChanges (what differs)
+ *                                         ─▶ RunningConfig, Membership, policies
+ * }</pre>
+ *
+ * <p>Start with {@link Reloader}. {@link ConfigChange} is one key that differs; one that needs a
+ * restart is named in the {@link ReloadResult}.
+ */
 @NullMarked
 package dev.warmpath.router.reload;
 

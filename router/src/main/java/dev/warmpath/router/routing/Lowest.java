@@ -6,7 +6,7 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 
 /** Finds the candidate with the lowest score. */
-public final class Lowest {
+final class Lowest {
 
   private Lowest() {}
 

@@ -6,7 +6,7 @@ package dev.warmpath.router.routing;
  *
  * <p>Confined to one thread.
  */
-public interface Ranking {
+interface Ranking {
 
   /** Added to the cost of a candidate that is not to be chosen while there is another. */
   double RULED_OUT = 1e300;

@@ -5,7 +5,7 @@ package dev.warmpath.router.routing;
  *
  * <p>Thread-safe.
  */
-public interface RankingPolicy extends Policy {
+interface RankingPolicy extends Policy {
 
   /** Ranks the candidates; there is at least one. */
   Ranking rank(RoutingRequest request, Candidates candidates);

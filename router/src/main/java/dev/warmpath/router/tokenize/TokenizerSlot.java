@@ -2,7 +2,6 @@ package dev.warmpath.router.tokenize;
 
 import dev.warmpath.router.prompt.PromptCost;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;
-import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;

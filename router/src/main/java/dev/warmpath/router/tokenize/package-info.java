@@ -1,9 +1,18 @@
 /**
- * The tokenizers of the configured models: how they are loaded and how they stand.
+ * The tokenizers of the configured models: loaded, downloaded if need be, and compared with the
+ * engines'.
  *
- * <p>Start with {@code LoadedTokenizers}. Their files come from a directory, an {@code engine} or a
- * {@code hub}; {@code parity} compares their tokens with the engines', {@code remote} has engines
- * render what cannot be rendered here.
+ * <pre>{@code
+ * ModelConfig ─▶ LoadedTokenizers ─▶ TokenizerSlot ─▶ ModelSettings.load ─▶ ModelTokenizer
+ *                                       hf://… ─▶ HubFiles ─▶ HubCache, HubDownload (HubClient)
+ * ParityWatch ─▶ ParityCheck ─▶ an engine's /tokenize or …/render ─▶ equal, or quarantine
+ * RemotePrompts ─▶ an engine's …/render or /tokenize ─▶ a prompt that is not known here
+ * }</pre>
+ *
+ * <p>Start with {@link LoadedTokenizers}, which gives {@code prompt.Tokenizers} the tokenizer of
+ * each model. {@link ParityWatch} compares our tokens with the engines' and takes a model that
+ * differs out of use. {@link RemotePrompts} asks engines for what cannot be rendered here. Both ask
+ * through {@code upstream.EngineHttp}. {@link TokenizerStatus} is what operators see.
  */
 @NullMarked
 package dev.warmpath.router.tokenize;

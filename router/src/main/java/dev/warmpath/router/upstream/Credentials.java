@@ -1,7 +1,7 @@
 package dev.warmpath.router.upstream;
 
 import dev.warmpath.router.config.UpstreamConfig;
-import dev.warmpath.router.tls.PemFiles;
+import dev.warmpath.router.security.PemFiles;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ClientSSLOptions;
 import java.io.IOException;

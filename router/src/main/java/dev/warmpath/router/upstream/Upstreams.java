@@ -1,8 +1,8 @@
 package dev.warmpath.router.upstream;
 
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;

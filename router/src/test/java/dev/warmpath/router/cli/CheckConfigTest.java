@@ -3,8 +3,8 @@ package dev.warmpath.router.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.rig.Certificates;
+import dev.warmpath.router.security.Secrets;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;

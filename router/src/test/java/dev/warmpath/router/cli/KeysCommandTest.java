@@ -2,10 +2,10 @@ package dev.warmpath.router.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.auth.ApiKeyConfig;
-import dev.warmpath.router.auth.ApiKeyFile;
-import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.security.ApiKeyConfig;
+import dev.warmpath.router.security.ApiKeyFile;
+import dev.warmpath.router.security.Secrets;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;

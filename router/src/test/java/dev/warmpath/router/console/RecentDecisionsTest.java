@@ -6,7 +6,7 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.RecentDecisions.Query;
-import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.logs.Decision;
 import java.time.Clock;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.doctor.check.Finding;
-import dev.warmpath.router.doctor.check.Finding.Level;
-import dev.warmpath.router.doctor.probe.FleetProbe;
+import dev.warmpath.router.doctor.Finding.Level;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Certificates;
 import dev.warmpath.router.rig.Certificates.Issued;

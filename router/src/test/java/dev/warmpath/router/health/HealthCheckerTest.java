@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.EngineEvents;
@@ -12,7 +13,6 @@ import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.upstream.Upstreams;
-import dev.warmpath.router.watch.FileWatch;
 import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Vertx;
 import java.io.IOException;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.KvTransfer;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
+import dev.warmpath.router.prompt.InferenceRules;
 import dev.warmpath.router.rig.Rig;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;

@@ -3,7 +3,7 @@ package dev.warmpath.router.metrics;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;

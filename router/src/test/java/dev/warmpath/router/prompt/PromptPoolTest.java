@@ -4,9 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RoutingHints;
-import dev.warmpath.router.prompt.body.BodyParser;
+import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.RoutingHints;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;

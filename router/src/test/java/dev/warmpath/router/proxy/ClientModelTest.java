@@ -3,9 +3,9 @@ package dev.warmpath.router.proxy;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.dispatch.InferenceRules.Rewrite;
-import dev.warmpath.router.fleet.dispatch.InferenceRules.Rules;
-import dev.warmpath.router.fleet.dispatch.InferenceRules.Target;
+import dev.warmpath.router.prompt.InferenceRules.Rewrite;
+import dev.warmpath.router.prompt.InferenceRules.Rules;
+import dev.warmpath.router.prompt.InferenceRules.Target;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;

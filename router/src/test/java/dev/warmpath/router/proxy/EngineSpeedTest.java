@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.fleet.engine.EngineReport;
+import dev.warmpath.router.fleet.EngineReport;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;

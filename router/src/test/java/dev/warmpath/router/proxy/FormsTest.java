@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
+import dev.warmpath.router.security.Secrets;
 import io.vertx.core.buffer.Buffer;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

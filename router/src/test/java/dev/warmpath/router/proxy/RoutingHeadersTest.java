@@ -2,15 +2,15 @@ package dev.warmpath.router.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.auth.ApiKeys;
-import dev.warmpath.router.auth.Client;
-import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.dispatch.InferenceRules;
-import dev.warmpath.router.fleet.dispatch.RoutingHints;
-import dev.warmpath.router.watch.FileWatch;
+import dev.warmpath.router.dispatch.RoutingHints;
+import dev.warmpath.router.prompt.InferenceRules;
+import dev.warmpath.router.security.ApiKeys;
+import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.Secrets;
 import io.vertx.core.MultiMap;
 import java.io.IOException;
 import java.nio.file.Files;

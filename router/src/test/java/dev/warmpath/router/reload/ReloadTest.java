@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
-import dev.warmpath.router.cli.serve.ServeFlags;
+import dev.warmpath.router.cli.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.Replica;

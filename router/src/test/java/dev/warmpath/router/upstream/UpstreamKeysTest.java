@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
-import dev.warmpath.router.watch.FileWatch;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;

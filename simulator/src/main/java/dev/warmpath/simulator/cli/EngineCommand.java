@@ -3,7 +3,6 @@ package dev.warmpath.simulator.cli;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.simulator.cli.tokens.NamedTokenizer;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngines;
 import dev.warmpath.tokenizer.ModelTokenizer;

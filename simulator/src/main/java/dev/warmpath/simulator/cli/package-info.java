@@ -1,4 +1,17 @@
-/** All commands but those of a serving process: simulation, checks, capture tools. */
+/**
+ * The commands beside those of a serving router: demo, simulate, engine, check-live, capture,
+ * replay, tokenize.
+ *
+ * <pre>{@code
+ * router.cli.Main ─▶ a …Command with its …Flags ─▶ the package that does the work ─▶ text, JSON
+ * }</pre>
+ *
+ * <p>Start with the command in question: {@link DemoCommand}, {@link SimulateCommand} (plan, fit,
+ * compare), {@link EngineCommand}, {@link CheckLiveCommand}, {@link CaptureCommand}, {@link
+ * ReplayCommand} (verify, cut, merge, diff, publish, stats, inspect), {@link TokenizeCommand}. Only
+ * flags, errors and output are here; {@code …Flags} are shared by several commands. All are found
+ * through {@code META-INF/services}.
+ */
 @NullMarked
 package dev.warmpath.simulator.cli;
 

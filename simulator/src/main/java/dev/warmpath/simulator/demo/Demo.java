@@ -1,10 +1,6 @@
 package dev.warmpath.simulator.demo;
 
-import dev.warmpath.simulator.cli.progress.ProgressBar;
-import dev.warmpath.simulator.load.ChatClient;
-import dev.warmpath.simulator.load.ChatLoad;
-import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadRun;
+import dev.warmpath.simulator.terminal.ProgressBar;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -8,7 +8,6 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.LiveEngines;
-import dev.warmpath.simulator.load.FleetPage;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,10 +1,9 @@
 package dev.warmpath.simulator.demo;
 
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngineOptions;
-import dev.warmpath.simulator.load.ChatLoad;
 
 /**
  * The sizes of the demo.

@@ -2,8 +2,7 @@ package dev.warmpath.simulator.demo;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadReport.Predictions;
+import dev.warmpath.simulator.demo.LoadReport.Predictions;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -1,8 +1,5 @@
 package dev.warmpath.simulator.demo;
 
-import dev.warmpath.simulator.load.ChatReply;
-import dev.warmpath.simulator.load.ChatSender;
-import dev.warmpath.simulator.load.LoadRun;
 import java.util.concurrent.TimeUnit;
 
 /**

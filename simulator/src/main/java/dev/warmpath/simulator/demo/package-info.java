@@ -1,4 +1,20 @@
-/** The demo: a fleet in one process, the same chats under two policies, and the figures. */
+/**
+ * Chats sent to a router and what came back: the demo, {@code check-live}, and the loads of
+ * benches.
+ *
+ * <pre>{@code
+ * ChatLoad    ─▶ LoadRun    ─▶ ChatSender ─▶ ChatReply ─▶ LoadReport
+ * SessionLoad ─▶ SessionRun ─▶  │                      ─▶ SessionReport
+ *                               ├ ChatClient: HTTP to a router
+ *                               └ LiveCheck: the same, and a Verdict on each prediction
+ * }</pre>
+ *
+ * <p>Start with {@link Demo}: a {@link DemoFleet} of simulated engines behind a router in this
+ * process gets the same chats under one policy after the other, and a {@link DemoReport} compares
+ * them. {@link LiveCheck} judges for {@code check-live}: each prediction against what a running
+ * engine says it reused, where {@link EvictionWatch} excuses blocks that were evicted meanwhile.
+ * {@link LoadRun} is a closed loop of clients, {@link SessionRun} an open loop of sessions.
+ */
 @NullMarked
 package dev.warmpath.simulator.demo;
 

@@ -1,7 +1,5 @@
 package dev.warmpath.simulator.engine;
 
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
-
 /**
  * One engine's limits and speed.
  *

@@ -1,9 +1,5 @@
 package dev.warmpath.simulator.engine;
 
-import dev.warmpath.simulator.engine.cache.BlockNames;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
-import dev.warmpath.simulator.engine.cache.KvCache;
-
 /**
  * One sequence to serve, and how far its engine has come with it. A subclass adds what the caller
  * wants to find again when the engine reports on it.

@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.engine;
 
-import dev.warmpath.simulator.engine.cache.KvCache;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

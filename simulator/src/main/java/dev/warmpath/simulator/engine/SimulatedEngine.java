@@ -1,8 +1,6 @@
 package dev.warmpath.simulator.engine;
 
 import dev.warmpath.simulator.engine.EngineRequest.Phase;
-import dev.warmpath.simulator.engine.cache.CacheListener;
-import dev.warmpath.simulator.engine.cache.KvCache;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,7 +3,7 @@ package dev.warmpath.simulator.fleet;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
+import dev.warmpath.simulator.engine.CachedSequence;
 import java.util.Arrays;
 import java.util.List;
 

@@ -8,7 +8,7 @@ package dev.warmpath.simulator.fleet;
  *     effect where the kind chooses
  * @param factor how many times slower it is from then on, for {@link Kind#SLOW}
  */
-public record Incident(double seconds, int engine, Kind kind, double factor) {
+record Incident(double seconds, int engine, Kind kind, double factor) {
 
   /** What happens. */
   public enum Kind {

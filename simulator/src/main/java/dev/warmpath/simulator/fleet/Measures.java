@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.router.fleet.dispatch.UncachedTokens;
+import dev.warmpath.router.dispatch.UncachedTokens;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.SplitRule;
-import dev.warmpath.router.routing.policy.Policies;
-import dev.warmpath.router.routing.policy.SplitRules;
+import dev.warmpath.router.routing.SplitRules;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.router.fleet.dispatch.Prewarming;
-import dev.warmpath.router.fleet.prefix.SharedPrefix;
+import dev.warmpath.router.dispatch.Prewarming;
+import dev.warmpath.router.fleet.SharedPrefix;
 import dev.warmpath.simulator.engine.EngineRequest;
 import java.util.function.Consumer;
 

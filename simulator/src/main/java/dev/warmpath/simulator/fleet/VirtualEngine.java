@@ -3,12 +3,12 @@ package dev.warmpath.simulator.fleet;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.simulator.engine.CacheListener;
+import dev.warmpath.simulator.engine.CachedSequence;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.SimulatedEngine;
 import dev.warmpath.simulator.engine.TokenListener;
-import dev.warmpath.simulator.engine.cache.CacheListener;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.Assignment;
+import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.simulator.engine.EngineRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +79,7 @@ final class VirtualRequest extends EngineRequest {
   }
 
   /** A request from its arrival to its end. */
-  static final class Question implements dev.warmpath.simulator.engine.cache.BlockNames {
+  static final class Question implements dev.warmpath.simulator.engine.BlockNames {
     final int number;
     final VirtualRouter router;
     final PreparedRequest prepared;

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.simulator.engine.cache.BlockNames;
+import dev.warmpath.simulator.engine.BlockNames;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
 import java.util.BitSet;

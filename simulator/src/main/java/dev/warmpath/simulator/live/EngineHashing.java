@@ -5,8 +5,6 @@ import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
 import dev.warmpath.kvindex.enginehash.HashedKeys;
-import dev.warmpath.simulator.live.event.BlockHash;
-import dev.warmpath.simulator.live.event.BlockHashing;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,6 @@ package dev.warmpath.simulator.live;
 
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.live.publish.PublisherOptions;
-import dev.warmpath.simulator.live.transfer.KvTransferOptions;
 import java.util.Map;
 
 /**

@@ -1,10 +1,7 @@
 package dev.warmpath.simulator.live;
 
-import dev.warmpath.simulator.engine.cache.BlockStore;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
-import dev.warmpath.simulator.live.event.BlockHash;
-import dev.warmpath.simulator.live.event.HashedRequest;
-import dev.warmpath.simulator.live.publish.StorePublisher;
+import dev.warmpath.simulator.engine.BlockStore;
+import dev.warmpath.simulator.engine.CachedSequence;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -14,7 +11,7 @@ import java.util.Objects;
  *
  * <p>Thread-safe.
  */
-public final class LiveStore implements AutoCloseable {
+final class LiveStore implements AutoCloseable {
 
   private final BlockStore blocks;
   private final Map<Long, BlockHash> hashes = new HashMap<>();

@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.study;
 
-import dev.warmpath.simulator.statistics.Estimate;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.study;
 
-import dev.warmpath.router.fleet.dispatch.UncachedTokens.Cause;
+import dev.warmpath.router.dispatch.UncachedTokens.Cause;
 
 /** The figures that a cell is compared by. */
-public enum Figure {
+enum Figure {
   TTFT_MEAN("ttftMeanMs", "TTFT mean", "ms", Better.LOWER, 0),
   TTFT_P50("ttftP50Ms", "TTFT p50", "ms", Better.LOWER, 0),
   TTFT_P90("ttftP90Ms", "TTFT p90", "ms", Better.LOWER, 0),

@@ -1,7 +1,6 @@
 package dev.warmpath.simulator.study;
 
 import dev.warmpath.simulator.fleet.Measures;
-import dev.warmpath.simulator.statistics.Distribution;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;
@@ -14,7 +13,7 @@ import java.util.stream.DoubleStream;
  * @param ttftMillis time to first token; NaN of none
  * @param hitRate share of prompt tokens that the engines did not compute; NaN of none
  */
-public record Minute(int minute, int requests, Distribution ttftMillis, double hitRate) {
+record Minute(int minute, int requests, Distribution ttftMillis, double hitRate) {
 
   private static final int BEFORE = 5;
   private static final double SECONDS = 60;

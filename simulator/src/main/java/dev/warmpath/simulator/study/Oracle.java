@@ -1,10 +1,10 @@
 package dev.warmpath.simulator.study;
 
 import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.simulator.engine.cache.CacheListener;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
-import dev.warmpath.simulator.engine.cache.KvCache;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.engine.CacheListener;
+import dev.warmpath.simulator.engine.CachedSequence;
+import dev.warmpath.simulator.engine.KvCache;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Workload;
 import java.util.Comparator;
@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * @param infiniteHitRate of a cache that forgets nothing: no policy can hit more
  * @param poolHitRate of one cache with as many blocks as all engines together, host tiers included
  */
-public record Oracle(double infiniteHitRate, double poolHitRate) {
+record Oracle(double infiniteHitRate, double poolHitRate) {
 
   /**
    * @param window requests before it fill the caches only

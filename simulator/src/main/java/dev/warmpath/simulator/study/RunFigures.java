@@ -1,10 +1,9 @@
 package dev.warmpath.simulator.study;
 
-import dev.warmpath.router.fleet.dispatch.UncachedTokens;
-import dev.warmpath.router.fleet.dispatch.UncachedTokens.Cause;
+import dev.warmpath.router.dispatch.UncachedTokens;
+import dev.warmpath.router.dispatch.UncachedTokens.Cause;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Workload;
-import dev.warmpath.simulator.statistics.Distribution;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -34,7 +33,7 @@ import java.util.Map;
  * @param spanSeconds from the first arrival to the last first token
  * @param minutes around the change of a fleet; empty without one
  */
-public record RunFigures(
+record RunFigures(
     int requests,
     Distribution ttftMillis,
     Distribution answerMillis,

@@ -8,7 +8,7 @@ import java.util.Arrays;
  *
  * <p>Single writer.
  */
-public final class PieceNumbers {
+final class PieceNumbers {
 
   public static final int ROOT = -1;
 

@@ -8,7 +8,7 @@ import com.sun.net.httpserver.HttpExchange;
 import dev.warmpath.router.cli.DoctorCommand;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.doctor.Checks;
-import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.simulator.live.PublisherOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

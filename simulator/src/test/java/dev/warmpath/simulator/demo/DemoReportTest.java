@@ -4,9 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadReport.Predictions;
-import dev.warmpath.simulator.statistics.Distribution;
+import dev.warmpath.simulator.demo.LoadReport.Predictions;
+import dev.warmpath.simulator.study.Distribution;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
-import dev.warmpath.simulator.load.FleetPage;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.demo.RoutedEngine.Served;
-import dev.warmpath.simulator.live.publish.WireForm;
+import dev.warmpath.simulator.live.WireForm;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;

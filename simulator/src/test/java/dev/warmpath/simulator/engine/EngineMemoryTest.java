@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.simulator.engine.cache.CacheListener;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,10 +5,9 @@ import static dev.warmpath.simulator.engine.TestEngines.serve;
 import static dev.warmpath.simulator.engine.TestEngines.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
-import dev.warmpath.simulator.live.event.CacheEvent;
-import dev.warmpath.simulator.live.event.TokenEngine;
-import dev.warmpath.simulator.live.event.TokenRequest;
+import dev.warmpath.simulator.live.CacheEvent;
+import dev.warmpath.simulator.live.TokenEngine;
+import dev.warmpath.simulator.live.TokenRequest;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.simulator.engine.cache.CacheListener;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

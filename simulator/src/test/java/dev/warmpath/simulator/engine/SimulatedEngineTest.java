@@ -10,12 +10,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.engine.EngineRequest.Transfer;
-import dev.warmpath.simulator.live.event.CacheEvent;
-import dev.warmpath.simulator.live.event.CacheEvent.Stored;
-import dev.warmpath.simulator.live.event.StepResult;
-import dev.warmpath.simulator.live.event.StepResult.Token;
-import dev.warmpath.simulator.live.event.TokenEngine;
-import dev.warmpath.simulator.live.event.TokenRequest;
+import dev.warmpath.simulator.live.CacheEvent;
+import dev.warmpath.simulator.live.CacheEvent.Stored;
+import dev.warmpath.simulator.live.StepResult;
+import dev.warmpath.simulator.live.StepResult.Token;
+import dev.warmpath.simulator.live.TokenEngine;
+import dev.warmpath.simulator.live.TokenRequest;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.fault;
 
-import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.StreamCounter;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 

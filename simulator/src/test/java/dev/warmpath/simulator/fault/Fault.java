@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.fault;
 
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.count.StreamCounter;
 
 /** What can break, one row of the matrix each. Immutable. */
 enum Fault {

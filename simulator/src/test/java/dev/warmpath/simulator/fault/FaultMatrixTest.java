@@ -2,8 +2,8 @@ package dev.warmpath.simulator.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.count.StreamCounter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

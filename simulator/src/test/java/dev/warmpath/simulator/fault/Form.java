@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.fault;
 
 import dev.warmpath.eventingest.EngineDialect;
-import dev.warmpath.simulator.live.publish.WireForm;
+import dev.warmpath.simulator.live.WireForm;
 
 /** Whose events, written how. Immutable. */
 enum Form {

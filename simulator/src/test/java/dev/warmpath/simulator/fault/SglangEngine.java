@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.fault;
 
-import dev.warmpath.simulator.live.publish.WireForm;
+import dev.warmpath.simulator.live.WireForm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -3,8 +3,8 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.router.fleet.dispatch.UncachedTokens;
-import dev.warmpath.router.fleet.dispatch.UncachedTokens.Cause;
+import dev.warmpath.router.dispatch.UncachedTokens;
+import dev.warmpath.router.dispatch.UncachedTokens.Cause;
 import dev.warmpath.simulator.fleet.Incident.Kind;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;

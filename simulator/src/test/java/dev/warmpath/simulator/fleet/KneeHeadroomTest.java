@@ -3,11 +3,11 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
-import dev.warmpath.simulator.trace.format.TraceFile;
-import dev.warmpath.simulator.trace.format.TraceFormat;
+import dev.warmpath.simulator.trace.TraceFile;
+import dev.warmpath.simulator.trace.TraceFormat;
 import java.nio.file.Path;
 import java.util.DoubleSummaryStatistics;
 import java.util.Map;

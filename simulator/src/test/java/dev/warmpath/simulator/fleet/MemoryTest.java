@@ -2,7 +2,7 @@ package dev.warmpath.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;

@@ -3,8 +3,8 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.router.routing.SplitRule;
-import dev.warmpath.router.routing.policy.Policies;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

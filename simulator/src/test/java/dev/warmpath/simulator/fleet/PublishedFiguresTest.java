@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.PolynomialCost;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.stream.IntStream;

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.warmpath.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.dispatch.UncachedTokens;
-import dev.warmpath.router.fleet.dispatch.UncachedTokens.Cause;
+import dev.warmpath.router.dispatch.UncachedTokens;
+import dev.warmpath.router.dispatch.UncachedTokens.Cause;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;

@@ -111,9 +111,7 @@ class VirtualFleetTest {
                     1,
                     Runs.engine(BLOCK, 100),
                     IndexMode.NOW,
-                    () ->
-                        dev.warmpath.router.routing.policy.Policies.named(
-                            "warm", java.util.Map.of()),
+                    () -> dev.warmpath.router.routing.Policies.named("warm", java.util.Map.of()),
                     1),
                 new Workload(trace, 1, 1, 1)))
         .hasMessage("blockSizeTokens=16, of the trace 32");

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.router.routing.LoadBack;
 import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
 import org.junit.jupiter.api.Test;

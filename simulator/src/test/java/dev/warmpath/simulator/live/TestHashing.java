@@ -1,7 +1,6 @@
 package dev.warmpath.simulator.live;
 
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
-import dev.warmpath.simulator.live.event.BlockHashing;
 import java.util.Map;
 
 /** The live engines' hashes for tests of other packages. */

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.recorded;
 
+import dev.warmpath.eventingest.wire.EventRow;
 import dev.warmpath.eventingest.wire.Naming;
-import dev.warmpath.eventingest.wire.decode.EventRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package dev.warmpath.simulator.study;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.trace.Trace;

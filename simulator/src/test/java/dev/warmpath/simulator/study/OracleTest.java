@@ -2,7 +2,7 @@ package dev.warmpath.simulator.study;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.fleet.MadeMeasures;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Workload;

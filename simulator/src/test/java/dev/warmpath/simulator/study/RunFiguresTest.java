@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import dev.warmpath.simulator.fleet.MadeMeasures;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Workload;
-import dev.warmpath.simulator.statistics.Distribution;
-import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.RunFigures.Goal;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;

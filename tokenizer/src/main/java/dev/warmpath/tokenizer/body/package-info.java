@@ -1,5 +1,15 @@
 /**
- * How a request's body is read, and why its prompt may not be known: its request is routed by load.
+ * What every reader of a request's body shares: typed access to its fields, and the reasons why a
+ * prompt cannot be known.
+ *
+ * <pre>{@code
+ * a field with a wrong type, an unknown construct ─▶ InexactPromptException (FallbackCause)
+ *     ─▶ PromptResult.Inexact: the request is routed by load
+ * }</pre>
+ *
+ * <p>Start with {@link FallbackCause}, the list of reasons and the label of a metric. {@link
+ * Fields} reads fields with their types checked. {@link HiddenNamespace} reads which name space of
+ * SGLang's a request asks for.
  */
 @NullMarked
 package dev.warmpath.tokenizer.body;

@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import java.time.Clock;
 import java.time.ZoneId;
 import java.util.Map;

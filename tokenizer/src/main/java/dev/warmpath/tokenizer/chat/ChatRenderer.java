@@ -7,7 +7,7 @@ import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.TemplateCache;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 
 /** Turns request bodies of one kind into the text that an engine tokenizes. Thread-safe. */
 @FunctionalInterface

@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.chat;
 
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.template.op.Whitespace;
+import dev.warmpath.tokenizer.template.syntax.Whitespace;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.deepseek;
 
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.op.JsonText;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.value.JsonText;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.List;
 import java.util.Map;

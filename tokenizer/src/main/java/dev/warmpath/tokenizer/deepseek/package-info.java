@@ -1,4 +1,16 @@
-/** DeepSeek's prompts, which vLLM builds by code in place of a template. */
+/**
+ * DeepSeek's prompts, which vLLM builds in code in place of a template.
+ *
+ * <pre>{@code
+ * body ─▶ ChatRequest ─▶ Message … ─▶ V32Prompt (V3.2)             ─▶ text
+ *                                  ─▶ UserTurns ─▶ V4Prompt (V4)   ─▶ text
+ * }</pre>
+ *
+ * <p>Start with {@link DeepSeekChats}: it knows the architectures and chooses between {@link
+ * V32Prompt} and {@link V4Prompt}. {@link Message} is a message as the engine's parser leaves it,
+ * {@link Dsml} writes tools and their calls in DeepSeek's markup, {@link V4Thinking} decides
+ * whether and how hard V4 is to think.
+ */
 @NullMarked
 package dev.warmpath.tokenizer.deepseek;
 

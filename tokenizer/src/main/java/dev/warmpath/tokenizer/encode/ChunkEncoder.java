@@ -1,10 +1,5 @@
 package dev.warmpath.tokenizer.encode;
 
-import dev.warmpath.tokenizer.encode.cache.ChunkCache;
-import dev.warmpath.tokenizer.encode.cache.TextKey;
-import dev.warmpath.tokenizer.encode.cache.WordCache;
-import dev.warmpath.tokenizer.encode.cut.Placement;
-import dev.warmpath.tokenizer.encode.cut.SelfCheck;
 import java.util.concurrent.atomic.LongAdder;
 
 /**

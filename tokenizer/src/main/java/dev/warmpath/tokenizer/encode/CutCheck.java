@@ -1,10 +1,5 @@
 package dev.warmpath.tokenizer.encode;
 
-import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
-import dev.warmpath.tokenizer.encode.cut.CheckTexts;
-import dev.warmpath.tokenizer.encode.cut.Placement;
-import dev.warmpath.tokenizer.encode.cut.SelfCheck;
-import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;

@@ -5,7 +5,6 @@ import dev.warmpath.kvindex.block.BlockRun;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.block.PromptTokens;
-import dev.warmpath.tokenizer.encode.cache.PrefixNode;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,18 +1,6 @@
 package dev.warmpath.tokenizer.encode;
 
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.encode.cache.ChunkCache;
-import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
-import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
-import dev.warmpath.tokenizer.encode.cache.PrefixNode;
-import dev.warmpath.tokenizer.encode.cache.PrefixTree;
-import dev.warmpath.tokenizer.encode.cache.WordCache;
-import dev.warmpath.tokenizer.encode.cut.CheckTexts;
-import dev.warmpath.tokenizer.encode.cut.Continuation;
-import dev.warmpath.tokenizer.encode.cut.Placement;
-import dev.warmpath.tokenizer.encode.cut.Placements;
-import dev.warmpath.tokenizer.encode.cut.SelfCheck;
-import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;

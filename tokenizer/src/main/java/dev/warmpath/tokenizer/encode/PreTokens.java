@@ -1,7 +1,5 @@
 package dev.warmpath.tokenizer.encode;
 
-import dev.warmpath.tokenizer.encode.cache.WordCache;
-import dev.warmpath.tokenizer.encode.cut.Placement;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

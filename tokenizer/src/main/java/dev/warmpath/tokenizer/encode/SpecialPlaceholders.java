@@ -1,6 +1,5 @@
 package dev.warmpath.tokenizer.encode;
 
-import dev.warmpath.tokenizer.encode.cut.AddedToken;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.files;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
+import dev.warmpath.tokenizer.encode.TokenizerShape;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

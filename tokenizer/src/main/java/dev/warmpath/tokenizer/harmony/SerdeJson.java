@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.template.op.FloatText;
+import dev.warmpath.tokenizer.template.value.FloatText;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.HexFormat;

@@ -1,4 +1,16 @@
-/** Requests for gpt-oss turned into prompts in the Harmony form, as vLLM writes them in code. */
+/**
+ * Requests for gpt-oss turned into prompts in the Harmony form, as vLLM writes them in code.
+ *
+ * <pre>{@code
+ * /v1/chat/completions ─▶ HarmonyChats     ─▶ Preamble, ChatMessages  ─┐
+ * /v1/responses        ─▶ HarmonyResponses ─▶ Preamble, ResponseItems ─┴▶ Conversation ─▶ text
+ * }</pre>
+ *
+ * <p>Start with {@link HarmonyChats}. {@link Preamble} writes the system and developer messages,
+ * with the date ({@link CurrentDate}) and the tools ({@link FunctionTools}, whose schemas {@link
+ * TypeScript} shows). {@link Conversation} joins the {@link Message}s into one text in which {@link
+ * HarmonyToken}s stand as placeholders, so that a client's text can never become one of them.
+ */
 @NullMarked
 package dev.warmpath.tokenizer.harmony;
 

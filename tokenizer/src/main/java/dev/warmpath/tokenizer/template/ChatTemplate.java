@@ -1,12 +1,11 @@
 package dev.warmpath.tokenizer.template;
 
 import dev.warmpath.tokenizer.template.builtin.Globals;
-import dev.warmpath.tokenizer.template.eval.Program;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.Statement;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import dev.warmpath.tokenizer.template.syntax.TemplateParser;
-import dev.warmpath.tokenizer.template.tree.Statement;
 import dev.warmpath.tokenizer.template.value.Callable;
 import java.time.Clock;
 import java.time.ZoneId;

@@ -1,9 +1,9 @@
 package dev.warmpath.tokenizer.template;
 
-import dev.warmpath.tokenizer.template.tree.Arguments;
-import dev.warmpath.tokenizer.template.tree.Expression;
-import dev.warmpath.tokenizer.template.tree.Node;
-import dev.warmpath.tokenizer.template.tree.Statement;
+import dev.warmpath.tokenizer.template.syntax.Arguments;
+import dev.warmpath.tokenizer.template.syntax.Expression;
+import dev.warmpath.tokenizer.template.syntax.Node;
+import dev.warmpath.tokenizer.template.syntax.Statement;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;

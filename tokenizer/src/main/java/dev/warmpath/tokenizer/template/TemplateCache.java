@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.warmpath.tokenizer.template;
 
 import dev.warmpath.tokenizer.template.builtin.Globals;
-import dev.warmpath.tokenizer.template.tree.Expression;
-import dev.warmpath.tokenizer.template.tree.Node;
+import dev.warmpath.tokenizer.template.syntax.Expression;
+import dev.warmpath.tokenizer.template.syntax.Node;
 import java.util.Set;
 import java.util.TreeSet;
 

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
-import dev.warmpath.tokenizer.encode.cut.Placement.Kind;
-import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
+import dev.warmpath.tokenizer.encode.Placement.Kind;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;

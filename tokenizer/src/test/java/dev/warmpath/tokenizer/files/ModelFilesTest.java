@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
+import dev.warmpath.tokenizer.encode.TokenizerShape;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

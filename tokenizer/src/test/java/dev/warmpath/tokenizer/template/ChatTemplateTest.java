@@ -3,8 +3,8 @@ package dev.warmpath.tokenizer.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneId;

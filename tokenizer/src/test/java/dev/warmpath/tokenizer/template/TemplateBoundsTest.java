@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.warmpath.tokenizer.template.eval.Program;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.Statement;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import dev.warmpath.tokenizer.template.syntax.TemplateParser;
-import dev.warmpath.tokenizer.template.tree.Statement;
 import java.lang.management.ManagementFactory;
 import java.time.Clock;
 import java.util.AbstractList;

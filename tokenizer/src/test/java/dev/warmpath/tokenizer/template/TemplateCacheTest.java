@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.template;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import java.time.Clock;
 import org.junit.jupiter.api.Test;
 

@@ -3,9 +3,9 @@ package dev.warmpath.tokenizer.template;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
-import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
 import java.lang.management.ManagementFactory;
 import java.time.Clock;
 import java.util.List;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.tokenizer.template.builtin.Filters;
+import dev.warmpath.tokenizer.template.builtin.StringMethods;
 import dev.warmpath.tokenizer.template.builtin.Tests;
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.method.StringMethods;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.syntax.Unsupported;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;

@@ -1,18 +1,16 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.method.Args;
-import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.op.Arithmetic;
-import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.op.JsonText;
-import dev.warmpath.tokenizer.template.op.Text;
-import dev.warmpath.tokenizer.template.op.Whitespace;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.Unsupported;
+import dev.warmpath.tokenizer.template.syntax.Whitespace;
+import dev.warmpath.tokenizer.template.value.Arithmetic;
 import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Iteration;
+import dev.warmpath.tokenizer.template.value.JsonText;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Text;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Collections;

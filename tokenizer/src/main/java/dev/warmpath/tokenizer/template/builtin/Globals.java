@@ -1,16 +1,15 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.method.Args;
-import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.Unsupported;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.Namespace;
 import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Range;
+import dev.warmpath.tokenizer.template.value.Text;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.math.BigInteger;
 import java.time.Clock;

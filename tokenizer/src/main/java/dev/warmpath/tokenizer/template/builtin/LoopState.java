@@ -1,9 +1,9 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.Unsupported;
 import dev.warmpath.tokenizer.template.value.Attributes;
+import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.ArrayList;

@@ -1,13 +1,11 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.method.AttributePath;
-import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.PyIterator;
+import dev.warmpath.tokenizer.template.value.Text;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Collections;
 import java.util.Iterator;

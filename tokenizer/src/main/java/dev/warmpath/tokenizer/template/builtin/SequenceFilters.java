@@ -1,15 +1,12 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.method.Args;
-import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.method.PythonCase;
-import dev.warmpath.tokenizer.template.op.Comparison;
-import dev.warmpath.tokenizer.template.op.Indexing;
-import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Comparison;
 import dev.warmpath.tokenizer.template.value.DictView;
+import dev.warmpath.tokenizer.template.value.Indexing;
+import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;

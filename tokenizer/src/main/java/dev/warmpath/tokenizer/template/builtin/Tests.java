@@ -1,16 +1,14 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.method.Args;
-import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.op.Arithmetic;
-import dev.warmpath.tokenizer.template.op.Comparison;
-import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.tree.Operator;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.Operator;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.Unsupported;
+import dev.warmpath.tokenizer.template.value.Arithmetic;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.Comparison;
+import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Undefined;

@@ -1,20 +1,13 @@
 package dev.warmpath.tokenizer.template.builtin;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.method.Args;
-import dev.warmpath.tokenizer.template.method.AttributePath;
-import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.method.PythonCase;
-import dev.warmpath.tokenizer.template.method.Split;
-import dev.warmpath.tokenizer.template.method.StringMethods;
-import dev.warmpath.tokenizer.template.method.Trim;
-import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.op.Text;
-import dev.warmpath.tokenizer.template.op.Whitespace;
+import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Text;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.Iterator;
 import java.util.List;

@@ -1,9 +1,5 @@
 package dev.warmpath.tokenizer.template.syntax;
 
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.tree.Expression;
-import dev.warmpath.tokenizer.template.tree.Signature;
-import dev.warmpath.tokenizer.template.tree.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,9 +1,5 @@
 package dev.warmpath.tokenizer.template.syntax;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.failure.Unsupported;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,5 @@
 package dev.warmpath.tokenizer.template.syntax;
 
-import dev.warmpath.tokenizer.template.tree.Arguments;
-import dev.warmpath.tokenizer.template.tree.Expression;
-import dev.warmpath.tokenizer.template.tree.Operator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

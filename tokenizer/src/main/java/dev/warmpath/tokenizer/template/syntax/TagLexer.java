@@ -1,6 +1,5 @@
 package dev.warmpath.tokenizer.template.syntax;
 
-import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.regex.Matcher;

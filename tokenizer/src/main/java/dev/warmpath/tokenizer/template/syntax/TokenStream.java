@@ -1,8 +1,5 @@
 package dev.warmpath.tokenizer.template.syntax;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.tree.Node;
 import java.util.IdentityHashMap;
 import java.util.List;
 

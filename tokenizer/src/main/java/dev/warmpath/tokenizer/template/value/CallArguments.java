@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.value;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.value;
 
-import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.syntax.Budget;
 
 /** A value that can be called: a macro, a method, a global function. */
 @FunctionalInterface

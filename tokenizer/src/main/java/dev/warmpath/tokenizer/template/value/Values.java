@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.value;
 
-import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Map;

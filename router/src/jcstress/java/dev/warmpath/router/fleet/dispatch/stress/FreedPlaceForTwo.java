@@ -3,7 +3,7 @@ package dev.warmpath.router.fleet.dispatch.stress;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.dispatch.Assignment;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -25,7 +25,7 @@ public class FreedPlaceForTwo {
   @Actor
   public void admitAndEnd() {
     dispatcher.admit(TestedDispatcher.request(0));
-    running.finished(dev.warmpath.router.fleet.engine.Outcome.COMPLETED);
+    running.finished(dev.warmpath.router.fleet.Outcome.COMPLETED);
   }
 
   @Actor

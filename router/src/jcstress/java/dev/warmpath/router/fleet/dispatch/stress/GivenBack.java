@@ -3,7 +3,7 @@ package dev.warmpath.router.fleet.dispatch.stress;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.dispatch.Assignment;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -27,12 +27,12 @@ public class GivenBack {
 
   @Actor
   public void end() {
-    first.finished(dev.warmpath.router.fleet.engine.Outcome.FAILED);
+    first.finished(dev.warmpath.router.fleet.Outcome.FAILED);
   }
 
   @Actor
   public void endAndAssign() {
-    first.finished(dev.warmpath.router.fleet.engine.Outcome.CANCELLED);
+    first.finished(dev.warmpath.router.fleet.Outcome.CANCELLED);
     second = dispatcher.assign(TestedDispatcher.request(1));
   }
 
@@ -40,7 +40,7 @@ public class GivenBack {
   public void count(IIII_Result result) {
     result.r1 = dispatcher.inFlight();
     result.r2 = dispatcher.expectedBlocks();
-    second.finished(dev.warmpath.router.fleet.engine.Outcome.FAILED);
+    second.finished(dev.warmpath.router.fleet.Outcome.FAILED);
     result.r3 = dispatcher.inFlight();
     result.r4 = dispatcher.expectedBlocks();
   }

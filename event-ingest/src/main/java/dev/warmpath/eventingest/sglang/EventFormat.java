@@ -1,9 +1,0 @@
-package dev.warmpath.eventingest.sglang;
-
-/** SGLang's {@code format} of the event stream. */
-public enum EventFormat {
-  /** A request's {@code extra_key} shows in hashes of adapters only. */
-  DEFAULT,
-  /** A request's {@code extra_key} and salt show in every hash. */
-  DYNAMO
-}

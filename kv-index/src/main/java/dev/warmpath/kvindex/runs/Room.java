@@ -1,0 +1,155 @@
+package dev.warmpath.kvindex.runs;
+
+import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Keeps the index within its bytes: tells whether there is room for more, and makes room.
+ *
+ * <p>Single writer.
+ */
+public final class Room {
+
+  /*
+   * A store goes in pieces. Slabs and headers are taken before a piece begins. What else it makes grow
+   * (shards of tables, lists of holders, maps) cannot be refused half-way and takes its bytes from a
+   * reserve, which is whole again before the next piece:
+   *
+   *   used + reserve ≤ bound
+   *
+   * Shards of tables double one at a time, so a piece takes far less than the reserve.
+   *
+   * Room is made by evicting cold leaf runs, which frees slabs, headers, lists and entries of tables.
+   * Sparse lists of holders are given back, and when bytes are missing and enough slabs are free, a whole
+   * segment of slabs is: these bytes can become those of another kind of array. Tables never shrink.
+   *
+   * An engine that holds far more than the others makes room among its own runs first: one that
+   * announces without end must not drive out what the others hold.
+   */
+
+  /** No more blocks are stored before room is made again. */
+  public static final int PIECE_BLOCKS = 128;
+
+  private static final int SLABS_BESIDE = 8;
+  private static final int HEADERS_BESIDE = 2;
+
+  /** The reserve is this part of the bound, but not less than that. */
+  private static final int RESERVE_PART = 32;
+
+  private static final int LEAST_RESERVE_BYTES = 1 << 16;
+
+  /** Blocks without names take at most this part of the bound. */
+  private static final int ASIDE_PART = 4;
+
+  /** More than a block without a name takes on a hundred shelves. */
+  private static final int ONE_ASIDE_BYTES = 1 << 11;
+
+  private final Runs runs;
+  private final Holdings holdings;
+  private final ByteBudget budget;
+  private final ByteBudget asideBudget;
+  private final long reserveBytes;
+  private final ClockEviction clock;
+  private final SlabMover slabMover;
+  private final IntConsumer evict;
+  private final LongSupplier fairBlocks;
+  private final BooleanSupplier clearUp;
+  private int promised;
+
+  /**
+   * @param evict forgets all that is held of a leaf run
+   * @param fairBlocks how many blocks an engine keeps here on average
+   * @param clearUp gives back what is held for nobody; false if there is no such thing
+   */
+  public Room(
+      Runs runs,
+      Holdings holdings,
+      Shelves shelves,
+      IntConsumer evict,
+      LongSupplier fairBlocks,
+      BooleanSupplier clearUp) {
+    this.clearUp = clearUp;
+    this.runs = runs;
+    this.holdings = holdings;
+    this.evict = evict;
+    this.fairBlocks = fairBlocks;
+    budget = runs.budget;
+    asideBudget = budget.part(Math.max(1, budget.maxBytes() / ASIDE_PART));
+    reserveBytes = Math.max(LEAST_RESERVE_BYTES, budget.maxBytes() / RESERVE_PART);
+    clock = new ClockEviction(runs, holdings, shelves);
+    slabMover = new SlabMover(runs, holdings);
+  }
+
+  /** What all blocks without names may take. */
+  public ByteBudget asideBudget() {
+    return asideBudget;
+  }
+
+  /** Whether so many blocks can be stored, whatever becomes of them. */
+  public boolean has(int blocks) {
+    promised = blocks;
+    return has(blocks + SLABS_BESIDE, blocks + HEADERS_BESIDE, reserveBytes);
+  }
+
+  /** Makes room for so many blocks of an engine; false if there is nothing left to evict. */
+  public boolean evictFor(int blocks, RunEngine engine) {
+    while (!has(blocks)) {
+      if (!freeSome(blocks, engine)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether so many slabs and runs can be had; evicts nothing. */
+  public boolean has(int slabs, int headers) {
+    return has(slabs, headers, reserveBytes);
+  }
+
+  /** Whether a block that stands unnamed can get its name, beside those that room was made for. */
+  public boolean hasForName(UnnamedBlock block) {
+    int blocks = promised + block.size();
+    return has(blocks + SLABS_BESIDE, blocks + HEADERS_BESIDE, reserveBytes / 2);
+  }
+
+  /** Whether one more block can stand unnamed. */
+  public boolean hasAside() {
+    return asideBudget.left() >= ONE_ASIDE_BYTES && budget.left() >= ONE_ASIDE_BYTES;
+  }
+
+  /** Whether blocks that are there can get one more holder or copy. */
+  public boolean hasSpare() {
+    return budget.left() >= reserveBytes / 2;
+  }
+
+  private boolean has(int slabs, int headers, long spareBytes) {
+    return runs.columns.hasRoom(slabs, spareBytes)
+        && runs.headers.hasRoom(headers, spareBytes)
+        && spareBytes <= budget.left();
+  }
+
+  /** Makes some room; false if there is nothing left to evict. */
+  private boolean freeSome(int blocks, RunEngine engine) {
+    if (clearUp.getAsBoolean()) {
+      return true;
+    }
+    boolean lacksBytes = reserveBytes > budget.left();
+    if (holdings.giveBackLists() || (lacksBytes && slabMover.giveBack(blocks + SLABS_BESIDE))) {
+      return true;
+    }
+    int run = isGreedy(engine) ? clock.victimOf(engine.slot()) : 0;
+    if (run == 0) {
+      run = clock.victim();
+    }
+    if (run != 0) {
+      evict.accept(run);
+    }
+    return run != 0;
+  }
+
+  /** Whether the engine keeps more than one and a half times as much as one does on average. */
+  private boolean isGreedy(RunEngine engine) {
+    return 2 * engine.kept() > 3 * fairBlocks.getAsLong();
+  }
+}

@@ -1,0 +1,344 @@
+package dev.warmpath.router.console;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.logs.Decision;
+import dev.warmpath.router.prompt.TreeRoom;
+import dev.warmpath.router.proxy.RequestBody;
+import dev.warmpath.router.proxy.RequestHead;
+import dev.warmpath.router.reload.ReloadResult;
+import dev.warmpath.router.security.ServerTls;
+import dev.warmpath.tokenizer.RequestKind;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
+ * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/tokenizers/MODEL/release},
+ * those of {@link ReplicaEndpoints} and {@link ConsoleEndpoints}, {@code POST /admin/reload},
+ * {@code GET /metrics}, and the {@link ConsolePage}. All work is done off the event loop.
+ *
+ * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
+ */
+public final class AdminVerticle extends VerticleBase {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AdminVerticle.class);
+  private static final Pattern RELEASE = Pattern.compile("/admin/tokenizers/(.+)/release");
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final int IDLE_SECONDS = 120;
+
+  private final AdminContext admin;
+  private final AdminGuard guard;
+  private final ReplicaEndpoints replicas;
+  private final ConsoleEndpoints console;
+  private final ConsolePage page = new ConsolePage();
+  private volatile int port;
+  private long watching = -1;
+  private @Nullable HttpServer server;
+  private volatile @Nullable ConsoleStream live;
+
+  public AdminVerticle(AdminContext admin) {
+    this.admin = admin;
+    this.guard = new AdminGuard(admin.config().admin(), admin.security().key());
+    this.replicas = new ReplicaEndpoints(admin);
+    this.console = new ConsoleEndpoints(admin);
+  }
+
+  /** The port that it listens on. */
+  public int port() {
+    return port;
+  }
+
+  /** How many listen to the console's events; any thread may ask. */
+  public int listeners() {
+    ConsoleStream stream = live;
+    return stream == null ? 0 : stream.listeners();
+  }
+
+  @Override
+  public Future<?> start() {
+    live = new ConsoleStream(vertx, console, ConsoleEndpoints.TURN_MILLIS);
+    vertx.setPeriodic(
+        TimeUnit.SECONDS.toMillis(Console.STEP_SECONDS), id -> vertx.executeBlocking(this::step));
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setHost(admin.config().admin().host())
+            .setPort(admin.config().admin().port())
+            .setHttp2ClearTextEnabled(false)
+            .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
+            .setMaxHeaderSize(admin.config().limits().headerBytes())
+            .setMaxInitialLineLength(admin.config().limits().headerBytes())
+            .setHandle100ContinueAutomatically(true)
+            .setIdleTimeout(IDLE_SECONDS);
+    ServerTls tls = admin.security().tls();
+    watching = admin.connections().watch(vertx);
+    server = vertx.createHttpServer(tls == null ? options : tls.on(options));
+    return server
+        .requestHandler(this::serve)
+        .invalidRequestHandler(this::refuseUnreadable)
+        .exceptionHandler(e -> LOG.debug("a connection to the admin port failed", e))
+        .listen()
+        .onSuccess(listening -> {
+          port = listening.actualPort();
+          if (tls != null) {
+            tls.listening(listening);
+          }
+        });
+  }
+
+  private boolean step() {
+    admin.console().step();
+    return true;
+  }
+
+  @Override
+  public Future<?> stop() {
+    vertx.cancelTimer(watching);
+    return server == null ? Future.succeededFuture() : server.close();
+  }
+
+  /** A head that is too long, or no HTTP; its connection is not read further. */
+  private void refuseUnreadable(HttpServerRequest request) {
+    if (admin.connections().began(request)) {
+      request.response().putHeader("connection", "close");
+      fail(request.response(), 400, "the request is not valid HTTP, or its head is too long");
+      admin.connections().end(request);
+    }
+  }
+
+  private void serve(HttpServerRequest request) {
+    if (!admin.connections().began(request)) {
+      return;
+    }
+    RequestHead head = RequestHead.of(request);
+    if (head == null) {
+      request.response().putHeader("connection", "close");
+      fail(request.response(), 400, "the request can be understood in more than one way");
+      admin.connections().end(request);
+      return;
+    }
+    if (RequestHead.endsConnection(request)) {
+      request.response().putHeader("connection", "close");
+      admin.connections().endAfter(request);
+    }
+    if (page.answers(request) || tellsHealth(request)) {
+      return;
+    }
+    AdminGuard.Refusal refusal = guard.refusal(request, head);
+    if (refusal != null) {
+      fail(request.response(), refusal.status(), refusal.why());
+      return;
+    }
+    switch (request.method().name() + " " + request.path()) {
+      case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
+      case "GET /admin/cluster" ->
+          answer(request.response(), () -> ClusterReport.of(admin.cluster()).toString());
+      case "GET /admin/tokenizers" ->
+          answer(request.response(), () -> TokenizerReport.of(admin).toString());
+      case "POST /admin/explain" ->
+          withBody(request, admin.config().limits().bodyBytes(), body -> explain(request, body));
+      case "POST /admin/reload" -> reload(request.response());
+      case "GET /metrics" -> metrics(request.response());
+      case "GET " + ConsoleEndpoints.LIVE -> listen(request, head);
+      default -> act(request);
+    }
+  }
+
+  /** A supervisor needs no key, as on the clients' port. */
+  private boolean tellsHealth(HttpServerRequest request) {
+    switch (request.method().name() + " " + request.path()) {
+      case "GET /health", "GET /health/ready" -> admin.health().ready(request.response());
+      case "GET /health/live" -> admin.health().live(request.response());
+      default -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void listen(HttpServerRequest request, RequestHead head) {
+    ConsoleStream stream = Objects.requireNonNull(live);
+    if (!stream.join(request, () -> guard.refusal(request, head) == null)) {
+      fail(request.response(), 503, "too many look at the console already");
+    }
+  }
+
+  private void act(HttpServerRequest request) {
+    Matcher release = RELEASE.matcher(request.path());
+    if (release.matches() && request.method().equals(HttpMethod.POST)) {
+      release(request.response(), release.group(1));
+    } else if (request.method().equals(HttpMethod.GET) && ConsoleEndpoints.takes(request.path())) {
+      reply(request.response(), () -> console.answer(request.path(), request::getParam));
+    } else if (ReplicaEndpoints.takes(request.path())) {
+      withBody(request, ReplicaEndpoints.MAX_BODY_BYTES, body -> replicas(request, body));
+    } else {
+      fail(request.response(), 404, "no such path, or not with this method");
+    }
+  }
+
+  private void release(HttpServerResponse response, String encoded) {
+    String model;
+    try {
+      model = URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      fail(response, 400, "the path is not encoded as URLs are");
+      return;
+    }
+    if (admin.tokenizers().status(model) == null) {
+      fail(response, 404, "no tokenizer is configured for " + Decision.shown(model));
+      return;
+    }
+    answer(
+        response,
+        () -> {
+          boolean released =
+              admin.parity() == null
+                  ? admin.tokenizers().release(model)
+                  : admin.parity().release(model);
+          return JSON.createObjectNode().put("model", model).put("released", released).toString();
+        });
+  }
+
+  private void replicas(HttpServerRequest request, byte[] body) {
+    reply(request.response(), () -> replicas.answer(request.method().name(), request.path(), body));
+  }
+
+  private void reply(HttpServerResponse response, Callable<ReplicaEndpoints.Reply> work) {
+    answer(
+        response,
+        () -> {
+          ReplicaEndpoints.Reply reply = work.call();
+          response.setStatusCode(reply.status());
+          return reply.body().toString();
+        });
+  }
+
+  private void reload(HttpServerResponse response) {
+    answer(
+        response,
+        () -> {
+          ReloadResult result = admin.reloader().reload("POST /admin/reload");
+          response.setStatusCode(result.problems().isEmpty() ? 200 : 400);
+          return ReloadReport.of(result).toString();
+        });
+  }
+
+  private void metrics(HttpServerResponse response) {
+    response.putHeader("content-type", "text/plain; version=0.0.4");
+    answer(response, () -> admin.metrics().get());
+  }
+
+  private void withBody(HttpServerRequest request, int maxBytes, Consumer<byte[]> work) {
+    RequestBody body = new RequestBody(admin.bodies(), maxBytes, request);
+    RequestBody.Taken[] taken = {RequestBody.Taken.TAKEN};
+    request.handler(chunk -> {
+      if (taken[0] == RequestBody.Taken.TAKEN) {
+        taken[0] = body.add(chunk);
+      }
+    });
+    request.exceptionHandler(e -> body.drop());
+    request.response().closeHandler(v -> body.drop());
+    request.endHandler(v -> {
+      switch (taken[0]) {
+        case TAKEN -> work.accept(body.whole());
+        case TOO_LARGE -> fail(request.response(), 413, "the body is too large");
+        case NO_ROOM -> fail(request.response(), 503, "request bodies take all the room there is");
+      }
+      body.drop();
+    });
+  }
+
+  private void explain(HttpServerRequest request, byte[] body) {
+    HttpServerResponse response = request.response();
+    String path = request.getParam("path");
+    ExplainReport.Detail detail =
+        new ExplainReport.Detail(
+            "tokens".equals(request.getParam("detail")),
+            "all".equals(request.getParam("policies")));
+    String session = request.getParam("session");
+    String named =
+        session == null ? request.getHeader(admin.config().policy().sessionHeader()) : session;
+    answer(
+        response,
+        () -> {
+          RequestKind kind;
+          try (TreeRoom.Share share = admin.prompts().trees().share()) {
+            JsonNode parsed = parse(body, share);
+            if (!parsed.isObject()) {
+              response.setStatusCode(400);
+              return error("the body is not a JSON object");
+            }
+            kind = path == null ? BodyKind.guess(parsed) : BodyKind.ofPath(path);
+          } catch (TreeRoom.FullException e) {
+            response.setStatusCode(503);
+            return error("the body's objects take more memory than prompts may");
+          }
+          if (kind == null) {
+            response.setStatusCode(400);
+            return error("no prompt is read for that path");
+          }
+          return ExplainReport.of(admin, kind, body, named, detail).toString();
+        });
+  }
+
+  private static JsonNode parse(byte[] body, TreeRoom.Share share) {
+    try {
+      return share.parse(JSON, body);
+    } catch (IOException e) {
+      return JSON.nullNode();
+    }
+  }
+
+  private void answer(HttpServerResponse response, Callable<String> work) {
+    vertx
+        .executeBlocking(work, false)
+        .onSuccess(text -> send(response, text))
+        .onFailure(e -> {
+          LOG.error("an admin request failed", e);
+          fail(response, 500, "internal error");
+        });
+  }
+
+  private static void send(HttpServerResponse response, String text) {
+    if (!response.headers().contains("content-type")) {
+      response.putHeader("content-type", "application/json");
+    }
+    response.end(text);
+  }
+
+  private static void fail(HttpServerResponse response, int status, String what) {
+    response.putHeader("content-type", "application/json");
+    response.setStatusCode(status).end(error(what));
+  }
+
+  private static String error(String what) {
+    return errorNode(what).toString();
+  }
+
+  static ObjectNode errorNode(String what) {
+    ObjectNode root = JSON.createObjectNode();
+    root.putObject("error").put("message", what);
+    return root;
+  }
+}

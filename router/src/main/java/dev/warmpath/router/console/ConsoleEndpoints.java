@@ -1,0 +1,189 @@
+package dev.warmpath.router.console;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.cluster.Cluster;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.console.ReplicaEndpoints.Reply;
+import dev.warmpath.router.fleet.HotPrefixes;
+import dev.warmpath.router.metrics.Metrics;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the console asks for: {@code GET /admin/console/history}, {@code …/settings}, the events of
+ * {@code …/live}, {@code GET /admin/decisions}, {@code GET /admin/decisions/ID/explain} and {@code
+ * GET /admin/prefixes}.
+ *
+ * <p>Thread-safe; events are computed one turn at a time.
+ */
+final class ConsoleEndpoints implements ConsoleStream.Source {
+
+  static final String LIVE = "/admin/console/live";
+  static final long TURN_MILLIS = 1_000;
+
+  private static final String HISTORY = "/admin/console/history";
+  private static final String SETTINGS = "/admin/console/settings";
+  private static final String DECISIONS = "/admin/decisions";
+  private static final String PREFIXES = "/admin/prefixes";
+  private static final Pattern EXPLAIN = Pattern.compile(DECISIONS + "/([0-9]{1,18})/explain");
+
+  private static final int MOST_SHOWN = 1_000;
+  private static final int USUALLY_SHOWN = 100;
+  private static final int PREFIXES_SHOWN = 50;
+
+  /** Decisions in one turn. */
+  private static final int MOST_NEW = 50;
+
+  /** Turns between two looks at the whole fleet; one that is larger is looked at less often. */
+  private static final int FLEET_TURNS = 2;
+
+  private static final int REPLICAS_A_TURN = 100;
+
+  /** The values of a query, by name. */
+  interface Parameters extends Function<String, @Nullable String> {}
+
+  private final AdminContext admin;
+  private volatile long lastSent;
+
+  ConsoleEndpoints(AdminContext admin) {
+    this.admin = admin;
+  }
+
+  static boolean takes(String path) {
+    return path.equals(HISTORY)
+        || path.equals(SETTINGS)
+        || path.equals(PREFIXES)
+        || path.equals(DECISIONS)
+        || path.startsWith(DECISIONS + "/");
+  }
+
+  /** Answers a GET. */
+  Reply answer(String path, Parameters parameters) {
+    Matcher explained = EXPLAIN.matcher(path);
+    if (explained.matches()) {
+      return explain(Long.parseLong(explained.group(1)), parameters);
+    }
+    try {
+      return switch (path) {
+        case HISTORY ->
+            Reply.ok(
+                admin
+                    .console()
+                    .history(
+                        whole(
+                            "seconds",
+                            parameters,
+                            Console.HISTORY_SECONDS,
+                            Console.HISTORY_SECONDS)));
+        case SETTINGS -> Reply.ok(settings());
+        case DECISIONS -> Reply.ok(admin.console().decisions(query(parameters)));
+        case PREFIXES ->
+            Reply.ok(
+                PrefixReport.of(
+                    admin, whole("limit", parameters, PREFIXES_SHOWN, HotPrefixes.MOST_NODES)));
+        default -> Reply.failed(404, "no such path, or not with this method");
+      };
+    } catch (IllegalArgumentException e) {
+      return Reply.failed(400, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private ObjectNode settings() {
+    RouterConfig.Admin config = admin.config().admin();
+    return JsonNodeFactory.instance
+        .objectNode()
+        .put("policy", admin.dispatcher().policy().name())
+        .put("version", Metrics.version())
+        .put("stepSeconds", Console.STEP_SECONDS)
+        .put("showPrompts", config.showPrompts())
+        .put("decisionsKept", config.decisionsKept());
+  }
+
+  private static RecentDecisions.Query query(Parameters parameters) {
+    String before = parameters.apply("before");
+    boolean over = "true".equals(parameters.apply("over"));
+    String replica = parameters.apply("replica");
+    String reason = parameters.apply("reason");
+    return new RecentDecisions.Query(
+        whole("limit", parameters, USUALLY_SHOWN, MOST_SHOWN),
+        before == null ? Long.MAX_VALUE : whole("before", before, Long.MAX_VALUE),
+        decision ->
+            (!over || decision.overTokens() > 0)
+                && (replica == null || decision.isOf(replica))
+                && (reason == null || reason.equals(decision.reason())));
+  }
+
+  private Reply explain(long id, Parameters parameters) {
+    ExplainReport.Detail detail =
+        new ExplainReport.Detail(true, "all".equals(parameters.apply("policies")));
+    return admin
+        .console()
+        .decision(id)
+        .map(decision -> Reply.ok(ExplainReport.of(admin, decision, detail)))
+        .orElseGet(() -> Reply.failed(404, "this decision is not kept any more"));
+  }
+
+  private static int whole(String name, Parameters parameters, int usual, int most) {
+    String text = parameters.apply(name);
+    return text == null ? usual : (int) whole(name, text, most);
+  }
+
+  /** A number from 1 to {@code most}. */
+  private static long whole(String name, String text, long most) {
+    try {
+      long number = Long.parseLong(text);
+      if (number >= 1 && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // reported below
+    }
+    throw new IllegalArgumentException(name + " must be a whole number from 1 to " + most);
+  }
+
+  @Override
+  public void begin() {
+    lastSent = admin.console().lastDecision();
+  }
+
+  @Override
+  public String first() {
+    return cluster() + fleet() + now();
+  }
+
+  @Override
+  public String next(long turn) {
+    int turns = Math.max(FLEET_TURNS, admin.fleet().replicas().size() / REPLICAS_A_TURN);
+    String events = turn % turns == 0 ? now() + fleet() : now();
+    return cluster() + events + decisions();
+  }
+
+  /** Nothing if this router is alone. */
+  private String cluster() {
+    Cluster cluster = admin.cluster();
+    return cluster == null
+        ? ""
+        : ConsoleStream.event("cluster", ClusterReport.of(cluster).toString());
+  }
+
+  private String fleet() {
+    return ConsoleStream.event("fleet", FleetReport.live(admin).toString());
+  }
+
+  private String now() {
+    return ConsoleStream.event("now", admin.console().now().toString());
+  }
+
+  private String decisions() {
+    ArrayNode made = admin.console().decisionsSince(lastSent, MOST_NEW);
+    if (made.isEmpty()) {
+      return "";
+    }
+    lastSent = made.get(made.size() - 1).path("id").asLong();
+    return ConsoleStream.event("decision", made.toString());
+  }
+}

@@ -1,0 +1,293 @@
+package dev.warmpath.router.doctor;
+
+import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.router.EventStreams;
+import dev.warmpath.router.HostFacts;
+import dev.warmpath.router.config.FileWatch;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.KvTransfer;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.members.EventSources;
+import dev.warmpath.router.members.HostRules;
+import dev.warmpath.router.members.Member;
+import dev.warmpath.router.tokenize.LoadedTokenizers;
+import dev.warmpath.router.tokenize.ProbeComparison;
+import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.EngineHttp;
+import dev.warmpath.router.upstream.Upstreams;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the facts of a fleet: looks once for what {@code discovery} finds, asks each replica's
+ * routes, follows its events as a router does, and sends it two requests if that is allowed.
+ * Replicas are asked at the same time, a few at once.
+ *
+ * <p>Confined to the thread that made it.
+ */
+public final class FleetProbe implements AutoCloseable {
+
+  private static final int AT_ONCE = 8;
+
+  /** Long enough that no connector computes it rather than transfer it. */
+  private static final int PAIR_WORDS = 500;
+
+  private static final int ANSWER_BYTES = 16 << 20;
+
+  /**
+   * What may be done.
+   *
+   * @param requests whether engines may be sent requests
+   * @param patience longest time to wait for an engine's connection, its replay and its events
+   */
+  public record Options(boolean requests, Duration patience) {}
+
+  private final RouterConfig config;
+  private final DiscoveryProbe discovered;
+  private final List<ReplicaConfig> replicas;
+  private final Options options;
+  private final Duration timeout;
+  private final Vertx vertx =
+      Vertx.vertx(
+          new VertxOptions()
+              .setFileSystemOptions(
+                  new FileSystemOptions()
+                      .setFileCachingEnabled(false)
+                      .setClassPathResolvingEnabled(false)));
+  private final FileWatch files;
+  private final EngineHttp http;
+  private final StreamProbe streams;
+  private final LoadedTokenizers tokenizers;
+  private final List<Replica> fleet;
+  private final HttpProbe routes;
+  private final TrialProbe trials;
+
+  /**
+   * Finds the replicas.
+   *
+   * @throws UncheckedIOException if files of keys or certificates cannot be used
+   */
+  public FleetProbe(RouterConfig config, Options options) {
+    this.config = config;
+    this.options = options;
+    this.discovered = new DiscoveryProbe(config);
+    this.files = new FileWatch(config.files().pollMs());
+    this.timeout = Duration.ofMillis(config.parity().timeoutMs());
+    Upstreams upstreams = new Upstreams(config.upstream(), vertx, files);
+    this.http =
+        new EngineHttp(
+            FleetProbe::daemon,
+            upstreams.newClient(
+                "doctor",
+                new EngineClient.Limits(config.timeouts()::connectMs, AT_ONCE, ANSWER_BYTES)));
+    this.replicas = describe(discovered.replicas(), upstreams);
+    this.tokenizers = LoadedTokenizers.begin(config, System::nanoTime);
+    this.streams = new StreamProbe(config);
+    this.fleet = replicas.stream().map(replica -> replica(replica, upstreams)).toList();
+    this.routes = new HttpProbe(http, timeout, Clocks.ofTheMachine());
+    this.trials = new TrialProbe(http, streams, fleet, options.patience());
+  }
+
+  /** As a router would follow those whose engines are asked for their events. */
+  private List<ReplicaConfig> describe(List<ReplicaConfig> named, Upstreams upstreams) {
+    List<CompletableFuture<ReplicaConfig>> described =
+        named.stream().map(replica -> describe(replica, upstreams)).toList();
+    return described.stream().map(CompletableFuture::join).toList();
+  }
+
+  private CompletableFuture<ReplicaConfig> describe(ReplicaConfig named, Upstreams upstreams) {
+    if (!named.asksForEvents()) {
+      return CompletableFuture.completedFuture(named);
+    }
+    HostRules hosts = new HostRules(config.fleet().hostPatterns());
+    return http.get(replica(named, upstreams), "/kv_event_sources", timeout)
+        .handle((answer, failure) -> failure == null ? answer.body() : new byte[0])
+        .thenApplyAsync(body ->
+            EventSources.read(body)
+                .orElse(EventSources.UNTOLD)
+                .describe(named, host -> hosts.mayFollow(named, host))
+                .replica());
+  }
+
+  private static Replica replica(ReplicaConfig config, Upstreams upstreams) {
+    Replica replica = Member.newReplica(config, false);
+    upstreams.add(replica, config.upstream(), null);
+    return replica;
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "warmpath-doctor");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Finds all facts; takes seconds. */
+  public FleetFacts look() throws InterruptedException {
+    replicas.forEach(replica -> streams.follow(replica, replica.blockModel(config.onlyModel())));
+    tokenizers.follow(replicas);
+    String unused = tokenizers.await();
+    List<ReplicaFacts> found = new ArrayList<>();
+    ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE, FleetProbe::daemon);
+    try {
+      List<Future<ReplicaFacts>> asked =
+          fleet.stream().map(replica -> threads.submit(() -> look(replica))).toList();
+      for (Future<ReplicaFacts> facts : asked) {
+        found.add(facts.get());
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("examining a replica failed", e.getCause());
+    } finally {
+      threads.shutdownNow();
+    }
+    return new FleetFacts(
+        config,
+        found,
+        stores(),
+        options.requests() ? pairs(found) : List.of(),
+        discovered.sources(),
+        tokenizerProblems(),
+        HostFacts.ofTheMachine(),
+        Clocks.ofTheMachine().wallClock().instant());
+  }
+
+  private ReplicaFacts look(Replica replica) throws InterruptedException {
+    ReplicaConfig configured = replicas.get(fleet.indexOf(replica));
+    HttpFacts told = routes.ask(replica, configured.dialect().isSglang());
+    replica.transfer(told.transfer(replica.transfer()));
+    List<EngineSource> sources =
+        EventStreams.sources(configured, configured.blockModel(config.onlyModel()));
+    for (EngineSource source : sources) {
+      if (portProblem(source) == null) {
+        streams.awaitStart(source.id(), source.replayEndpoint() != null, options.patience());
+      }
+    }
+    List<ProbeComparison> comparisons = told.reachable() ? compare(replica, told) : List.of();
+    List<Trial> tried = told.reachable() && options.requests() ? tryOut(replica, told) : List.of();
+    List<StreamFacts> followed = sources.stream().map(this::stream).toList();
+    return new ReplicaFacts(
+        configured, told, TlsProbe.read(replica.baseUrl(), timeout), followed, comparisons, tried);
+  }
+
+  /** One after the other, since each is judged by what the engines count meanwhile. */
+  private List<PairTrial> pairs(List<ReplicaFacts> found) {
+    PairProbe probe = new PairProbe(http, options.patience());
+    List<Replica> reachable = new ArrayList<>();
+    for (ReplicaFacts facts : found) {
+      if (facts.http().reachable() && !facts.http().baseModels().isEmpty()) {
+        reachable.add(fleet.get(found.indexOf(facts)));
+      }
+    }
+    Function<Replica, HttpFacts> told = replica -> found.get(fleet.indexOf(replica)).http();
+    BiFunction<Replica, Replica, List<String>> models =
+        (from, to) -> told.apply(to).sharedModels(told.apply(from));
+    List<PairTrial> tried = new ArrayList<>();
+    for (PairProbe.Pair pair :
+        PairProbe.pairs(reachable, (from, to) -> !models.apply(from, to).isEmpty())) {
+      String model = model(models.apply(pair.prefill(), pair.decode()));
+      int words = pairWords(told.apply(pair.decode()));
+      tried.add(probe.run(pair, TrialPrompt.of(model, words, tokenizer(model))));
+    }
+    return tried;
+  }
+
+  private static int pairWords(HttpFacts told) {
+    return told.maxModelTokens() == 0
+        ? PAIR_WORDS
+        : Math.min(PAIR_WORDS, told.maxModelTokens() / 4);
+  }
+
+  private List<StreamFacts> stores() {
+    return config.stores().stream()
+        .filter(store -> store.events() != null)
+        .map(store -> stream(EventStreams.source(store, config.onlyModel())))
+        .toList();
+  }
+
+  private StreamFacts stream(EngineSource source) {
+    String replay = source.replayEndpoint();
+    return streams.facts(
+        source, portProblem(source), replay == null ? null : TcpPort.problem(replay, timeout));
+  }
+
+  private @Nullable String portProblem(EngineSource source) {
+    return source.bind() ? null : TcpPort.problem(source.endpoint(), timeout);
+  }
+
+  private List<ProbeComparison> compare(Replica replica, HttpFacts told) {
+    List<ProbeComparison> all = new ArrayList<>();
+    for (String model : told.baseModels()) {
+      ModelTokenizer tokenizer = tokenizer(model);
+      if (tokenizer != null) {
+        all.add(ProbeComparison.of(model, tokenizer, replica, http, timeout));
+      }
+    }
+    return all;
+  }
+
+  /** With a model that has a tokenizer, if any has. */
+  private List<Trial> tryOut(Replica replica, HttpFacts told) throws InterruptedException {
+    List<String> served = told.baseModels();
+    KvTransfer transfer = replica.transfer();
+    boolean servesNobody =
+        transfer.connector() == KvTransfer.Connector.SGLANG && !transfer.servesAlone();
+    if (served.isEmpty() || servesNobody) {
+      return List.of();
+    }
+    String model = model(served);
+    List<Trial> all = new ArrayList<>();
+    for (int rank = 0; rank < replica.ranks(); rank++) {
+      all.add(trials.run(replica, rank, told, model, tokenizer(model)));
+    }
+    return all;
+  }
+
+  private String model(List<String> served) {
+    return served.stream()
+        .filter(name -> tokenizer(name) != null)
+        .findFirst()
+        .orElse(served.get(0));
+  }
+
+  private @Nullable ModelTokenizer tokenizer(String model) {
+    TokenizerStatus status = tokenizers.status(model);
+    return status == null ? null : status.tokenizer();
+  }
+
+  private Map<String, String> tokenizerProblems() {
+    Map<String, String> problems = new LinkedHashMap<>();
+    for (TokenizerStatus status : tokenizers.status()) {
+      if (status.problem() != null) {
+        problems.put(status.model(), status.problem());
+      }
+    }
+    return problems;
+  }
+
+  @Override
+  public void close() {
+    streams.close();
+    http.close();
+    files.close();
+    vertx.close();
+    tokenizers.close();
+  }
+}

@@ -1,0 +1,154 @@
+package dev.warmpath.router.logs;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.dispatch.Choice;
+import dev.warmpath.router.logs.LogQueue.Waiting;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a decision as a line of JSON. What is not known is left out.
+ *
+ * <p>Confined to the log's thread.
+ */
+final class DecisionLine implements LineFormat {
+
+  static final String FORMAT = "warmpath-decisions";
+  static final int VERSION = 1;
+
+  private static final JsonFactory JSON = new JsonFactory();
+
+  private final LogKey key;
+  private final PromptHashes prompts;
+
+  DecisionLine(LogKey key) {
+    this.key = key;
+    this.prompts = new PromptHashes(key);
+  }
+
+  /** The first line of a file, or of what a process adds to one: nothing before it counts. */
+  @Override
+  public byte[] header(long nowMillis) throws IOException {
+    prompts.forget();
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    try (JsonGenerator json = JSON.createGenerator(line)) {
+      json.writeStartObject();
+      json.writeStringField("format", FORMAT);
+      json.writeNumberField("version", VERSION);
+      json.writeNumberField("time_ms", nowMillis);
+      json.writeStringField("key", key.id());
+      json.writeNumberField("piece_tokens", PromptPieces.TOKENS);
+      json.writeEndObject();
+    }
+    line.write('\n');
+    return line.toByteArray();
+  }
+
+  @Override
+  public byte[] of(Waiting waiting) throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream(512);
+    try (JsonGenerator json = JSON.createGenerator(line)) {
+      json.writeStartObject();
+      json.writeNumberField("time_ms", waiting.arrivedMillis());
+      fields(json, waiting.decision(), waiting.pieces());
+      json.writeEndObject();
+    }
+    line.write('\n');
+    return line.toByteArray();
+  }
+
+  private void fields(JsonGenerator json, Decision decision, @Nullable BlockChain pieces)
+      throws IOException {
+    String session = session(decision.request().session());
+    text(json, "path", decision.request().path());
+    text(json, "client", decision.request().client());
+    text(json, "model", decision.request().model());
+    text(json, "session", session);
+    if (decision.choice() != null) {
+      choice(json, decision.choice());
+    }
+    tokens(json, decision.tokens());
+    times(json, decision.times());
+    result(json, decision.result());
+    if (pieces != null) {
+      String model = decision.request().model(); // prompts of different models share nothing
+      PromptHashes.Pieces hashes =
+          prompts.of(pieces, session == null ? null : session + "/" + model);
+      json.writeNumberField("keep", hashes.keep());
+      json.writeStringField("pieces", hashes.others());
+    }
+  }
+
+  private @Nullable String session(@Nullable String session) {
+    return session == null
+        ? null
+        : Base64.getEncoder().withoutPadding().encodeToString(key.session(session));
+  }
+
+  private static void choice(JsonGenerator json, Choice choice) throws IOException {
+    engine(json, choice);
+    text(json, "prefill_engine", choice.prefill() == null ? null : choice.prefill().engine());
+    Choice.Pulled pulled = choice.pulled();
+    if (pulled != null) {
+      json.writeStringField("pulled_from", pulled.from());
+      json.writeNumberField("pulled_tokens", pulled.tokens());
+    }
+    json.writeStringField("policy", choice.policy());
+    json.writeStringField("reason", choice.reason());
+    json.writeNumberField("in_flight", choice.inFlight());
+    json.writeNumberField("waiting", choice.waiting());
+    millis(json, "queued_prefill_ms", choice.prefillBacklogMillis());
+    millis(json, "prefill_ms", choice.prefillMillis());
+  }
+
+  static void engine(JsonGenerator json, Choice choice) throws IOException {
+    json.writeStringField("engine", choice.engine());
+    count(json, "predicted_cached_tokens", choice.prediction().cachedTokens());
+  }
+
+  static void tokens(JsonGenerator json, Decision.Tokens tokens) throws IOException {
+    count(json, "prompt_tokens", tokens.prompt());
+    count(json, "cached_tokens", tokens.cached());
+    count(json, "answer_tokens", tokens.answer());
+    if (tokens.answer() == Decision.UNKNOWN && tokens.answerEvents() > 0) {
+      count(json, "answer_events", tokens.answerEvents());
+    }
+  }
+
+  static void times(JsonGenerator json, Decision.Times times) throws IOException {
+    millis(json, "wait_ms", times.waited());
+    millis(json, "dispatch_ms", times.dispatch());
+    millis(json, "ttft_ms", times.firstToken());
+    millis(json, "total_ms", times.total());
+  }
+
+  static void result(JsonGenerator json, Decision.Result result) throws IOException {
+    json.writeStringField("outcome", result.outcome());
+    json.writeNumberField("status", result.status());
+    text(json, "code", result.code());
+    json.writeNumberField("attempts", result.attempts());
+  }
+
+  static void text(JsonGenerator json, String name, @Nullable String value) throws IOException {
+    if (value != null) {
+      json.writeStringField(name, value);
+    }
+  }
+
+  static void count(JsonGenerator json, String name, int value) throws IOException {
+    if (value >= 0) {
+      json.writeNumberField(name, value);
+    }
+  }
+
+  /** To a tenth of a millisecond. */
+  private static void millis(JsonGenerator json, String name, double millis) throws IOException {
+    if (!Double.isNaN(millis)) {
+      json.writeNumberField(name, Math.round(10 * millis) / 10.0);
+    }
+  }
+}

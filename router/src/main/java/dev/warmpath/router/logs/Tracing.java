@@ -1,0 +1,138 @@
+package dev.warmpath.router.logs;
+
+import dev.warmpath.router.config.BoundedRead;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Begins traces and sends their spans to a collector, by OTLP over HTTP. Requests never wait for
+ * it: spans that find no room in its queue are dropped.
+ *
+ * <p>Thread-safe.
+ */
+public final class Tracing implements AutoCloseable {
+
+  private static final String USUAL_PATH = "/v1/traces";
+  private static final long PATIENCE_SECONDS = 2;
+
+  private final SdkTracerProvider provider;
+  private final SpanQueue queue;
+  private final Tracer tracer;
+
+  private Tracing(RouterConfig.Tracing config, SpanExporter collector) {
+    this.queue = new SpanQueue(collector, config.queue());
+    Sampler sampler = Sampler.parentBased(Sampler.traceIdRatioBased(config.sampleRatio()));
+    this.provider =
+        SdkTracerProvider.builder()
+            .setSampler(sampler)
+            .setResource(
+                Resource.getDefault()
+                    .merge(
+                        Resource.create(
+                            Attributes.of(
+                                AttributeKey.stringKey("service.name"), config.serviceName()))))
+            .addSpanProcessor(queue)
+            .build();
+    this.tracer = provider.get("dev.warmpath.router");
+  }
+
+  /**
+   * Begins to trace; null if the configuration names no collector. Whether the collector is there
+   * does not matter.
+   *
+   * @throws IOException if the file of headers cannot be read
+   */
+  public static @Nullable Tracing begin(RouterConfig.Tracing config) throws IOException {
+    URI endpoint = config.endpoint();
+    if (endpoint == null) {
+      return null;
+    }
+    OtlpHttpSpanExporterBuilder builder =
+        OtlpHttpSpanExporter.builder()
+            .setEndpoint(address(endpoint))
+            .setTimeout(Duration.ofMillis(config.timeoutMs()));
+    if (config.headersFile() != null) {
+      addHeaders(builder, Path.of(config.headersFile()));
+    }
+    return new Tracing(config, builder.build());
+  }
+
+  private static String address(URI endpoint) {
+    String path = endpoint.getRawPath();
+    return path == null || path.matches("/?")
+        ? endpoint.toString().replaceFirst("/$", "") + USUAL_PATH
+        : endpoint.toString();
+  }
+
+  private static void addHeaders(OtlpHttpSpanExporterBuilder builder, Path file)
+      throws IOException {
+    int number = 0;
+    String text = new String(BoundedRead.now(file), StandardCharsets.UTF_8);
+    for (String line : text.lines().toList()) {
+      number++;
+      int colon = line.indexOf(':');
+      if (!line.isBlank() && colon < 1) {
+        throw new IOException(file + ":" + number + ": NAME: VALUE expected");
+      }
+      if (!line.isBlank()) {
+        builder.addHeader(line.substring(0, colon).strip(), line.substring(colon + 1).strip());
+      }
+    }
+  }
+
+  /**
+   * A request came; null if its trace is not wanted.
+   *
+   * @param headers gives the values of the request's headers, null for none
+   */
+  public @Nullable RequestTrace accept(
+      String method, String route, UnaryOperator<@Nullable String> headers) {
+    Context parent =
+        W3CTraceContextPropagator.getInstance()
+            .extract(Context.root(), headers, HeaderGetter.INSTANCE);
+    Span span =
+        tracer
+            .spanBuilder(method + " " + route)
+            .setParent(parent)
+            .setSpanKind(SpanKind.SERVER)
+            .setAttribute("http.request.method", method)
+            .setAttribute("http.route", route)
+            .startSpan();
+    return span.isRecording() ? new RequestTrace(tracer, span) : null;
+  }
+
+  /** What became of the spans, for a scrape. */
+  public void collect(MetricValues to) {
+    to.add(Metric.TRACE_SPANS_TOTAL, queue.exported(), "exported");
+    to.add(Metric.TRACE_SPANS_TOTAL, queue.failed(), "failed");
+    to.add(Metric.TRACE_SPANS_TOTAL, queue.dropped(), "dropped");
+  }
+
+  /** Sends what waits, for some seconds at most, and ends. */
+  @Override
+  public void close() {
+    provider.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,130 @@
+package dev.warmpath.router.security;
+
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.FileWatch;
+import dev.warmpath.router.config.YamlReader;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The clients that may use the router, by the hashes of their keys, as a file names them. The file
+ * is read again when it changes.
+ *
+ * <p>Thread-safe.
+ */
+public final class ApiKeys {
+
+  /*
+   * A key is found by the first eight bytes of its hash, in a table, and the whole hashes are
+   * compared without regard to where they differ. How long that takes depends on the hash of what a client
+   * sent, which says nothing about the keys that there are.
+   */
+
+  private static final String CONFIG_KEY = "auth.keys-file";
+
+  @SuppressWarnings("ArrayRecordComponent") // never compared as a record
+  private record Entry(byte[] hash, Client client) {}
+
+  private final LongSupplier nanoClock;
+  private volatile Map<String, Client> clients = Map.of();
+  private volatile Map<Long, List<Entry>> entries = Map.of();
+
+  private ApiKeys(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+  }
+
+  /**
+   * Reads the file, now and when it changes.
+   *
+   * @throws IOException if it cannot be used; the message says why
+   */
+  public static ApiKeys begin(Path file, FileWatch watch, LongSupplier nanoClock)
+      throws IOException {
+    ApiKeys keys = new ApiKeys(nanoClock);
+    watch.add(CONFIG_KEY, List.of(file), contents -> keys.load(file, contents.get(0)));
+    return keys;
+  }
+
+  private void load(Path file, byte[] contents) throws IOException {
+    try {
+      String name = file.toString();
+      take(ApiKeyFile.parse(YamlReader.text(contents, name), name));
+    } catch (ConfigException e) {
+      throw new IOException(String.join("; ", e.problems()), e);
+    }
+  }
+
+  private void take(ApiKeyFile file) {
+    long now = nanoClock.getAsLong();
+    Map<String, Client> known = clients;
+    Map<String, Client> byName = new HashMap<>();
+    Map<Long, List<Entry>> byHash = new HashMap<>();
+    for (ApiKeyConfig key : file.keys()) {
+      Client client = known.get(key.name());
+      if (client == null) {
+        client = new Client(key, now);
+      } else {
+        client.change(key, now);
+      }
+      byName.put(key.name(), client);
+      for (String hash : key.sha256()) {
+        Entry entry = new Entry(HexFormat.of().parseHex(hash), client);
+        byHash.merge(beginning(entry.hash), List.of(entry), ApiKeys::joined);
+      }
+    }
+    entries = byHash;
+    clients = byName;
+  }
+
+  private static List<Entry> joined(List<Entry> some, List<Entry> others) {
+    return Stream.concat(some.stream(), others.stream()).toList();
+  }
+
+  private static long beginning(byte[] hash) {
+    return ByteBuffer.wrap(hash).getLong();
+  }
+
+  /** The client with this key; null if nobody has it. */
+  public @Nullable Client find(@Nullable String key) {
+    if (key == null) {
+      return null;
+    }
+    byte[] hash = Secrets.sha256(key);
+    Client found = null;
+    for (Entry entry : entries.getOrDefault(beginning(hash), List.of())) {
+      found = MessageDigest.isEqual(entry.hash, hash) ? entry.client : found;
+    }
+    return found;
+  }
+
+  /** The clients now. */
+  public Collection<Client> clients() {
+    return clients.values();
+  }
+
+  /** What each client has used, for a scrape. */
+  public void collect(MetricValues to) {
+    for (Client client : clients()) {
+      String name = client.name();
+      Client.Counts counts = client.counts();
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.admitted(), name, "admitted");
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyRequests(), name, "too_many_requests");
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyTokens(), name, "too_many_tokens");
+      to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.modelForbidden(), name, "model_forbidden");
+      to.add(Metric.CLIENT_TOKENS_TOTAL, counts.promptTokens(), name, "prompt");
+      to.add(Metric.CLIENT_TOKENS_TOTAL, counts.answerTokens(), name, "answer");
+    }
+  }
+}

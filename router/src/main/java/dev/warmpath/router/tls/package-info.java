@@ -1,5 +1,0 @@
-/** Certificates and private keys from PEM files. */
-@NullMarked
-package dev.warmpath.router.tls;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Plots as inline SVG. */
-@NullMarked
-package dev.warmpath.simulator.study.report.plot;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,110 @@
+package dev.warmpath.tokenizer.apis;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.chat.ModelChats;
+import java.util.Set;
+
+/**
+ * Turns bodies of {@code /v1/messages} into the text that vLLM 0.32 tokenizes for them: each
+ * becomes the chat request that the engine makes of it, which is then rendered.
+ *
+ * <p>Thread-safe.
+ */
+public final class MessagesTexts implements ChatTexts {
+  private static final Set<String> EFFORTS = Set.of("low", "medium", "high", "xhigh", "max");
+  private static final Set<String> CHOICES = Set.of("auto", "any", "none");
+  private static final int LEAST_BUDGET_TOKENS = 1024;
+
+  private final ModelChats chats;
+  private final Probes probes;
+
+  /** For a model with these chats. */
+  public MessagesTexts(ModelChats chats) {
+    this.chats = chats;
+    this.probes = Probes.of(chats);
+  }
+
+  @Override
+  public int[] specialIds() {
+    return chats.specialIds();
+  }
+
+  @Override
+  public String render(ObjectNode body) {
+    return chats.render(chat(body), ModelChats.Origin.CONVERTED);
+  }
+
+  /** The chat request that the engine makes of a body. */
+  private ObjectNode chat(ObjectNode body) {
+    JsonNode messages = body.path("messages");
+    if (!messages.isArray()) {
+      throw InexactPromptException.invalid("messages is not a list");
+    }
+    JsonNode limit = body.path("max_tokens");
+    if (!limit.isIntegralNumber() || limit.longValue() < 1) {
+      throw InexactPromptException.invalid("max_tokens is not at least 1");
+    }
+    ObjectNode chat = JsonNodeFactory.instance.objectNode();
+    chat.set("messages", new Conversation(probes.mergesSystem()).read(body));
+    JsonNode arguments = body.path("chat_template_kwargs");
+    if (!Fields.isAbsent(arguments)) {
+      chat.set("chat_template_kwargs", arguments);
+    }
+    putEffort(body, chat);
+    JsonNode tools = ToolDefinitions.read(body);
+    String choice = choice(body.path("tool_choice"));
+    if (!tools.isMissingNode()) {
+      chat.set("tools", tools);
+      chat.put("tool_choice", choice.equals("none") ? "none" : "auto");
+    }
+    return chat;
+  }
+
+  private void putEffort(ObjectNode body, ObjectNode chat) {
+    JsonNode config = Fields.objectOrAbsent(body, "output_config");
+    String effort = Fields.text(config, "effort");
+    if (effort != null && !EFFORTS.contains(effort)) {
+      throw InexactPromptException.invalid("output_config.effort is none of " + EFFORTS);
+    }
+    JsonNode thinking = Fields.objectOrAbsent(body, "thinking");
+    String type = Fields.isAbsent(thinking) ? "adaptive" : thinking.path("type").asText();
+    switch (type) {
+      case "disabled" -> effort = probes.disabledEffort();
+      case "enabled" -> checkBudget(body, thinking);
+      case "adaptive" -> {}
+      default -> throw InexactPromptException.invalid("thinking.type is not known");
+    }
+    if (effort != null) {
+      chat.put("reasoning_effort", effort);
+    }
+  }
+
+  private static void checkBudget(ObjectNode body, JsonNode thinking) {
+    JsonNode budget = thinking.path("budget_tokens");
+    boolean fits =
+        budget.isIntegralNumber()
+            && budget.longValue() >= LEAST_BUDGET_TOKENS
+            && budget.longValue() < body.path("max_tokens").longValue();
+    if (!fits) {
+      throw InexactPromptException.invalid("thinking.budget_tokens is not in its range");
+    }
+  }
+
+  private static String choice(JsonNode choice) {
+    if (Fields.isAbsent(choice)) {
+      return "auto";
+    }
+    String type = choice.path("type").asText();
+    String name = Fields.text(choice, "name");
+    boolean named = type.equals("tool") && name != null && !name.isEmpty();
+    if (!named && !CHOICES.contains(type)) {
+      throw InexactPromptException.invalid("tool_choice is not known, or names no tool");
+    }
+    return type;
+  }
+}

@@ -1,0 +1,102 @@
+package dev.warmpath.tokenizer.apis;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.chat.ModelChats;
+import java.util.List;
+
+/**
+ * Turns bodies of {@code /v1/responses} into the text that vLLM 0.32 tokenizes for them: each
+ * becomes a chat, which is then rendered.
+ *
+ * <p>Thread-safe.
+ */
+public final class ResponsesTexts implements ChatTexts {
+  private static final List<String> STORED =
+      List.of("previous_response_id", "previous_input_messages");
+
+  private final ModelChats chats;
+
+  /** For a model with these chats. */
+  public ResponsesTexts(ModelChats chats) {
+    this.chats = chats;
+  }
+
+  @Override
+  public String render(ObjectNode body) {
+    return chats.render(chat(body), ModelChats.Origin.BUILT);
+  }
+
+  private static ObjectNode chat(ObjectNode body) {
+    if (STORED.stream().anyMatch(body::hasNonNull)) {
+      throw new InexactPromptException(
+          FallbackCause.STORED_HISTORY, "the engine's own store has the rest of the messages");
+    }
+    if (body.hasNonNull("prompt")) {
+      throw InexactPromptException.invalid("prompt is not supported by the engine");
+    }
+    ObjectNode chat = JsonNodeFactory.instance.objectNode();
+    chat.set("messages", messages(body));
+    boolean continues = continues(body.path("input"));
+    chat.put("add_generation_prompt", !continues);
+    chat.put("continue_final_message", continues);
+    putArguments(body, chat);
+    putTools(body, chat);
+    return chat;
+  }
+
+  private static ArrayNode messages(ObjectNode body) {
+    ArrayNode messages = JsonNodeFactory.instance.arrayNode();
+    String instructions = Fields.textOrEmpty(body, "instructions");
+    if (!instructions.isEmpty()) {
+      messages.addObject().put("role", "system").put("content", instructions);
+    }
+    JsonNode input = body.path("input");
+    if (input.isTextual()) {
+      messages.addObject().put("role", "user").set("content", input);
+      return messages;
+    }
+    if (!input.isArray() || input.isEmpty()) {
+      throw InexactPromptException.invalid("input is neither text nor a list with items");
+    }
+    return messages.addAll(Items.messages(input));
+  }
+
+  /** Whether the last item is unfinished, for the model to go on with it. */
+  private static boolean continues(JsonNode input) {
+    JsonNode last = input.path(input.size() - 1);
+    String type = last.path("type").asText("message");
+    String status = last.path("status").asText();
+    return (type.equals("message") || type.equals("reasoning"))
+        && (status.equals("in_progress") || status.equals("incomplete"));
+  }
+
+  private static void putArguments(ObjectNode body, ObjectNode chat) {
+    JsonNode reasoning = Fields.objectOrAbsent(body, "reasoning");
+    if (reasoning.hasNonNull("effort")) {
+      chat.set("reasoning_effort", reasoning.get("effort"));
+    }
+    JsonNode arguments = body.path("chat_template_kwargs");
+    if (!Fields.isAbsent(arguments)) {
+      chat.set("chat_template_kwargs", arguments);
+    }
+  }
+
+  private static void putTools(ObjectNode body, ObjectNode chat) {
+    JsonNode tools = body.path("tools");
+    if (!tools.isArray() && !tools.isMissingNode()) {
+      throw InexactPromptException.invalid("tools is not a list");
+    }
+    if (!tools.isEmpty()) {
+      chat.set("tools", Tools.read(tools));
+      chat.put(
+          "tool_choice", "none".equals(body.path("tool_choice").textValue()) ? "none" : "auto");
+    }
+  }
+}

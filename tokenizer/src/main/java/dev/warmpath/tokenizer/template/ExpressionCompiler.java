@@ -1,0 +1,306 @@
+package dev.warmpath.tokenizer.template;
+
+import dev.warmpath.tokenizer.template.builtin.Filters;
+import dev.warmpath.tokenizer.template.builtin.Members;
+import dev.warmpath.tokenizer.template.builtin.Method;
+import dev.warmpath.tokenizer.template.builtin.StringMethods;
+import dev.warmpath.tokenizer.template.builtin.Tests;
+import dev.warmpath.tokenizer.template.syntax.Arguments;
+import dev.warmpath.tokenizer.template.syntax.Expression;
+import dev.warmpath.tokenizer.template.syntax.Operator;
+import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.value.Arithmetic;
+import dev.warmpath.tokenizer.template.value.Comparison;
+import dev.warmpath.tokenizer.template.value.Indexing;
+import dev.warmpath.tokenizer.template.value.Tuple;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns expressions into something that runs, with names, methods, filters and tests looked up
+ * beforehand.
+ *
+ * <p>Confined to the thread that compiles.
+ */
+final class ExpressionCompiler {
+  private static final Undefined NO_ELSE =
+      Undefined.because("the inline if-expression evaluated to false and has no else section");
+
+  private final Scope scope;
+  private final boolean lenient;
+
+  /**
+   * For expressions of a scope.
+   *
+   * @param lenient whether an unknown filter or test fails only when it is reached, as it does
+   *     within {@code if}
+   */
+  ExpressionCompiler(Scope scope, boolean lenient) {
+    this.scope = scope;
+    this.lenient = lenient;
+  }
+
+  Eval compile(Expression expression) {
+    if (expression instanceof Expression.Name name) {
+      return scope.reader(name.name());
+    } else if (expression instanceof Expression.Constant constant) {
+      Object value = Values.of(constant.value());
+      return frame -> value;
+    } else if (expression instanceof Expression.Concatenation it) {
+      return new Joining.Concatenation(all(it.items()));
+    } else if (expression instanceof Expression.Sequence it) {
+      return sequence(it);
+    } else if (expression instanceof Expression.Dict it) {
+      return dict(it);
+    } else if (expression instanceof Expression.Unary it) {
+      return unary(it);
+    } else if (expression instanceof Expression.Binary it) {
+      return binary(it);
+    } else if (expression instanceof Expression.Comparison it) {
+      return comparison(it);
+    } else if (expression instanceof Expression.Conditional it) {
+      return conditional(it);
+    } else if (expression instanceof Expression.Attribute it) {
+      return attribute(it);
+    } else if (expression instanceof Expression.Item it) {
+      return item(it);
+    } else if (expression instanceof Expression.Call it) {
+      return call(it);
+    } else if (expression instanceof Expression.Filter it) {
+      return filter(it);
+    } else if (expression instanceof Expression.Test it) {
+      return test(it);
+    }
+    TemplateException refusal = TemplateException.unsupported("a slice among other indexes");
+    return frame -> {
+      throw refusal;
+    };
+  }
+
+  @Nullable Eval orNull(@Nullable Expression expression) {
+    return expression == null ? null : compile(expression);
+  }
+
+  Eval[] all(List<Expression> expressions) {
+    return expressions.stream().map(this::compile).toArray(Eval[]::new);
+  }
+
+  private Eval sequence(Expression.Sequence sequence) {
+    Eval[] items = all(sequence.items());
+    boolean isTuple = sequence.isTuple();
+    return frame -> {
+      List<Object> values = new ArrayList<>(items.length);
+      for (Eval item : items) {
+        values.add(item.eval(frame));
+      }
+      frame.budget().elements(items.length);
+      return isTuple ? Tuple.copyOf(values) : values;
+    };
+  }
+
+  private Eval dict(Expression.Dict dict) {
+    Eval[] keys = all(dict.keys());
+    Eval[] values = all(dict.values());
+    return frame -> {
+      Map<@Nullable Object, Object> map = new LinkedHashMap<>();
+      for (int i = 0; i < keys.length; i++) {
+        put(map, keys[i].eval(frame), values[i].eval(frame));
+      }
+      frame.budget().elements(keys.length);
+      return map;
+    };
+  }
+
+  /** A key stays as it was first written; one of another type than its like cannot be kept. */
+  private static void put(Map<@Nullable Object, Object> map, Object key, Object value) {
+    Object found = Comparison.key(key);
+    if (found instanceof Long && !(key instanceof Long) && !map.containsKey(found)) {
+      throw TemplateException.unsupported(Values.typeName(key) + " as a key");
+    }
+    map.put(found, value);
+  }
+
+  private Eval unary(Expression.Unary unary) {
+    Eval operand = compile(unary.operand());
+    return switch (unary.operator()) {
+      case NOT -> frame -> !Values.isTrue(operand.eval(frame));
+      case SUBTRACT -> frame -> Arithmetic.negated(operand.eval(frame));
+      default -> frame -> Arithmetic.positive(operand.eval(frame));
+    };
+  }
+
+  private Eval binary(Expression.Binary binary) {
+    Operator operator = binary.operator();
+    if (operator == Operator.ADD) {
+      return new Joining.Sum(all(terms(binary)));
+    }
+    Eval left = compile(binary.left());
+    Eval right = compile(binary.right());
+    return switch (operator) {
+      case AND ->
+          frame -> {
+            Object first = left.eval(frame);
+            return Values.isTrue(first) ? right.eval(frame) : first;
+          };
+      case OR ->
+          frame -> {
+            Object first = left.eval(frame);
+            return Values.isTrue(first) ? first : right.eval(frame);
+          };
+      default ->
+          frame -> Arithmetic.apply(frame.budget(), operator, left.eval(frame), right.eval(frame));
+    };
+  }
+
+  /** The terms of a sum of sums on the left. */
+  private static List<Expression> terms(Expression.Binary sum) {
+    List<Expression> terms = new ArrayList<>();
+    Expression left = sum;
+    while (left instanceof Expression.Binary binary && binary.operator() == Operator.ADD) {
+      terms.add(0, binary.right());
+      left = binary.left();
+    }
+    terms.add(0, left);
+    return terms;
+  }
+
+  private Eval comparison(Expression.Comparison comparison) {
+    Eval first = compile(comparison.first());
+    Eval[] others = all(comparison.operands());
+    Operator[] operators = comparison.operators().toArray(Operator[]::new);
+    if (others.length > 1) {
+      return frame -> chained(frame, first, operators, others);
+    }
+    Operator operator = operators[0];
+    Eval second = others[0];
+    return frame ->
+        Comparison.test(frame.budget(), operator, first.eval(frame), second.eval(frame));
+  }
+
+  private static boolean chained(Frame frame, Eval first, Operator[] operators, Eval[] others) {
+    Object left = first.eval(frame);
+    for (int i = 0; i < others.length; i++) {
+      Object right = others[i].eval(frame);
+      if (!Comparison.test(frame.budget(), operators[i], left, right)) {
+        return false;
+      }
+      left = right;
+    }
+    return true;
+  }
+
+  private Eval conditional(Expression.Conditional conditional) {
+    ExpressionCompiler inner = new ExpressionCompiler(scope, true);
+    Eval test = inner.compile(conditional.test());
+    Eval value = inner.compile(conditional.value());
+    Eval given = inner.orNull(conditional.otherwise());
+    Eval otherwise = given == null ? frame -> NO_ELSE : given;
+    return new Joining.Choice(test, value, otherwise);
+  }
+
+  private Eval attribute(Expression.Attribute attribute) {
+    Eval target = compile(attribute.target());
+    String name = attribute.name();
+    return frame -> Members.attribute(frame.budget(), target.eval(frame), name);
+  }
+
+  private Eval item(Expression.Item item) {
+    Eval target = compile(item.target());
+    if (item.index() instanceof Expression.Slice slice) {
+      return slice(target, slice);
+    }
+    Eval index = compile(item.index());
+    return frame -> Members.item(frame.budget(), target.eval(frame), index.eval(frame));
+  }
+
+  private Eval slice(Eval target, Expression.Slice slice) {
+    Eval start = orNull(slice.start());
+    Eval stop = orNull(slice.stop());
+    Eval step = orNull(slice.step());
+    return frame -> {
+      Object value = target.eval(frame);
+      Object from = start == null ? null : start.eval(frame);
+      Object to = stop == null ? null : stop.eval(frame);
+      Object by = step == null ? null : step.eval(frame);
+      return Indexing.slice(frame.budget(), value, from, to, by);
+    };
+  }
+
+  private Eval call(Expression.Call call) {
+    ArgumentsEval arguments = new ArgumentsEval(call.arguments(), this);
+    if (call.callee() instanceof Expression.Attribute attribute) {
+      return methodCall(attribute, arguments);
+    }
+    Eval callee = compile(call.callee());
+    return frame -> ArgumentsEval.call(frame, callee.eval(frame), arguments.eval(frame));
+  }
+
+  private Eval methodCall(Expression.Attribute attribute, ArgumentsEval arguments) {
+    Eval target = compile(attribute.target());
+    String name = attribute.name();
+    Method<String> ofText = StringMethods.find(name);
+    Method<Map<?, ?>> ofDict = Members.dictMethod(name);
+    return frame -> {
+      Object owner = target.eval(frame);
+      if (ofText != null && owner instanceof String s) {
+        frame.budget().step();
+        return ofText.call(frame.budget(), s, arguments.eval(frame));
+      }
+      if (ofDict != null && owner instanceof Map<?, ?> map) {
+        frame.budget().step();
+        return ofDict.call(frame.budget(), map, arguments.eval(frame));
+      }
+      Object callee = Members.attribute(frame.budget(), owner, name);
+      return ArgumentsEval.call(frame, callee, arguments.eval(frame));
+    };
+  }
+
+  private Eval filter(Expression.Filter filter) {
+    Expression operand = filter.operand();
+    if (operand == null) {
+      throw new IllegalStateException("filter=" + filter.name() + " has no operand");
+    }
+    return filtered(filter, compile(operand));
+  }
+
+  /** A chain of filters whose innermost one gets this operand. */
+  Eval chain(Expression.Filter filter, Eval body) {
+    Eval operand = filter.operand() instanceof Expression.Filter inner ? chain(inner, body) : body;
+    return filtered(filter, operand);
+  }
+
+  private Eval filtered(Expression.Filter filter, Eval operand) {
+    return applied(
+        Filters.find(filter.name()), "filter", filter.name(), operand, filter.arguments());
+  }
+
+  private Eval test(Expression.Test test) {
+    Eval operand = compile(test.operand());
+    return applied(Tests.find(test.name()), "test", test.name(), operand, test.arguments());
+  }
+
+  private Eval applied(
+      @Nullable Method<Object> method, String kind, String name, Eval operand, Arguments given) {
+    if (method == null) {
+      TemplateException unknown =
+          TemplateException.syntax("No " + kind + " named '" + name + "'.", 0);
+      if (!lenient) {
+        throw unknown;
+      }
+      return frame -> {
+        throw TemplateException.raised(unknown.bareMessage());
+      };
+    }
+    ArgumentsEval arguments = new ArgumentsEval(given, this);
+    return frame -> {
+      Object value = operand.eval(frame);
+      frame.budget().step();
+      return method.call(frame.budget(), value, arguments.eval(frame));
+    };
+  }
+}
