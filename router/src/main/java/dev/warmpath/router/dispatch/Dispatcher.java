@@ -797,13 +797,16 @@ public final class Dispatcher {
         serving.stream()
             .filter(engine -> engine.replica().transfer().role() != KvTransfer.Role.DECODE)
             .toList();
+    long nowNanos = nanos();
     long ready =
         computing.stream()
-            .map(EngineState::replica)
-            .filter(replica -> replica.health() == Replica.Health.UP && !replica.draining())
+            .filter(engine ->
+                engine.replica().isWell()
+                    && !engine.replica().draining()
+                    && !engine.isEjected(nowNanos))
             .count();
     return PromptUsage.kneeHeadroom(
-        computing.stream().map(EngineState::usage).toList(), (int) ready, nanos());
+        computing.stream().map(EngineState::usage).toList(), (int) ready, nowNanos);
   }
 
   /** How the queue, the policies, the replicas and the engines stand, for a scrape. */

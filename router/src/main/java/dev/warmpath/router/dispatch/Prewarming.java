@@ -344,7 +344,7 @@ public final class Prewarming implements DispatchListener {
     }
     if (!engine.replica().isWell()
         || engine.replica().draining()
-        || engine.snapshot(dispatcher.nanos()).ejected()) {
+        || engine.isEjected(dispatcher.nanos())) {
       return State.NOT_WELL;
     }
     return view(engine).slot() < 0 || view(engine).trust() == Trust.SUSPECT
@@ -442,7 +442,7 @@ public final class Prewarming implements DispatchListener {
     for (SharedPrefix prefix : left) {
       tokens += prefix.newTokens();
     }
-    engine.plan(tokens, limits.get().computeMillis());
+    engine.plan(tokens, (double) limits.get().computeMillis());
   }
 
   private void done(Run run, Sent sent, Result result) {

@@ -84,8 +84,6 @@ public final class EngineLoad {
   private double contextTokenMillis;
   private long summedNanos;
 
-  private static final double MICROS = 1e3;
-  private PromptUsage usage = PromptUsage.NONE;
   private int requests;
   private long contextTokens;
   private long plannedTokens;
@@ -97,7 +95,6 @@ public final class EngineLoad {
   /** A request with this share is sent. */
   public void add(Share share, long nowNanos) {
     advance(nowNanos);
-    usage = usage.with(share.prefillMicros / MICROS, nowNanos);
     recentMicros = recentMicros(nowNanos) + share.prefillMicros;
     recentNanos = nowNanos;
     requests++;
@@ -208,11 +205,6 @@ public final class EngineLoad {
   /** For what share of the last 20 s or so it computed prompts, 0 to 0.95. */
   double prefillShare(long nowNanos) {
     return Math.min(MOST_PREFILL_SHARE, recentMicros(nowNanos) * 1e3 / RECENT_NANOS);
-  }
-
-  /** How much of its time prompts have taken lately. */
-  PromptUsage usage() {
-    return usage;
   }
 
   /** Prompt tokens of the requests in flight. */

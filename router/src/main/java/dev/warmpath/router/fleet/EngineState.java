@@ -79,6 +79,7 @@ public final class EngineState {
   private final String name;
   private final EngineMeters meters;
   private final EngineLoad load = new EngineLoad();
+  private PromptUsage usage = PromptUsage.NONE;
   private final PrefillModel prefill = new PrefillModel();
   private final DecodeModel decode = new DecodeModel();
   private final TransferModel transfers = new TransferModel();
@@ -291,6 +292,7 @@ public final class EngineState {
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     Reservation taken =
         new Reservation(share, loading, claim, ejection.chosen(), nowNanos, demand, turn);
+    use(taken);
     taken.alone = isAlone;
     if (demand.part() == Part.ANSWER) {
       taken.answered = true; // nothing is sent there yet, so it owes no answer
@@ -323,7 +325,20 @@ public final class EngineState {
     load.add(share, nowNanos);
     replica.booked(dpRank, 1);
     ClaimTable.Claim claim = marks == null ? null : expected.claim(marks, nowNanos);
-    return new Reservation(share, null, claim, false, nowNanos, null, booking.id());
+    Reservation booked = new Reservation(share, null, claim, false, nowNanos, null, booking.id());
+    use(booked);
+    return booked;
+  }
+
+  private void use(Reservation reservation) {
+    reservation.used = true;
+    usage = usage.with(reservation.prefillMillis(), reservation.sinceNanos);
+  }
+
+  private void giveBackUnlessComputed(Reservation reservation, boolean computed) {
+    if (reservation.used && !computed) {
+      usage = usage.without(reservation.prefillMillis(), reservation.sinceNanos);
+    }
   }
 
   /**
@@ -370,6 +385,7 @@ public final class EngineState {
   public synchronized void release(Reservation booked, boolean computed, long nowNanos) {
     if (!booked.over) {
       booked.over = true;
+      giveBackUnlessComputed(booked, computed || isPrefilled(booked, nowNanos));
       load.remove(booked.share, nowNanos);
       replica.booked(dpRank, -1);
       endClaim(booked, computed, nowNanos);
@@ -480,10 +496,7 @@ public final class EngineState {
       return false;
     }
     reservation.over = true;
-    boolean prefilled =
-        reservation.share.computed
-            ? reservation.firstToken
-            : !load.isQueued(reservation.share, nowNanos);
+    boolean prefilled = isPrefilled(reservation, nowNanos);
     load.remove(reservation.share, nowNanos);
     if (reservation.load != null) {
       loads.remove(reservation.load, nowNanos);
@@ -492,6 +505,7 @@ public final class EngineState {
     markAnswered(reservation);
     replica.ended(dpRank);
     boolean completed = outcome == Outcome.COMPLETED;
+    giveBackUnlessComputed(reservation, completed || prefilled);
     endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
     if (completed) {
       ejection.answered();
@@ -506,9 +520,15 @@ public final class EngineState {
     return true;
   }
 
-  /** How much of its time prompts have taken lately. */
+  private boolean isPrefilled(Reservation reservation, long nowNanos) {
+    return reservation.share.computed
+        ? reservation.firstToken
+        : !load.isQueued(reservation.share, nowNanos);
+  }
+
+  /** How much of its time the prompts of clients have taken lately. */
   public synchronized PromptUsage usage() {
-    return load.usage();
+    return usage;
   }
 
   /** For what share of the last 20 s or so it computed prompts, 0 to 0.95. */
@@ -568,6 +588,11 @@ public final class EngineState {
   /** What was learned of its speed. */
   public synchronized PrefillModel.Speed learned() {
     return prefill.speed();
+  }
+
+  /** Whether it should get nothing now if there is another engine. */
+  public synchronized boolean isEjected(long nowNanos) {
+    return ejection.isEjected(nowNanos);
   }
 
   /** For so long it gets no requests, after what was seen here; 0 if it may. */

@@ -3,7 +3,8 @@ package dev.warmpath.router.fleet;
 import java.util.Collection;
 
 /**
- * How much of an engine's time its prompts have taken in the last minutes, the older the less.
+ * How much of an engine's time the prompts of clients have taken in the last minutes, the older the
+ * less; also of those that other routers of the cluster have sent.
  *
  * <p>Immutable.
  *
@@ -37,6 +38,12 @@ public record PromptUsage(double millis, long firstNanos, long lastNanos) {
     return equals(NONE)
         ? new PromptUsage(promptMillis, nowNanos, nowNanos)
         : new PromptUsage(millis * left(nowNanos) + promptMillis, firstNanos, nowNanos);
+  }
+
+  /** Without one that came then and was not computed after all. */
+  PromptUsage without(double promptMillis, long cameNanos) {
+    double left = promptMillis * Math.exp((cameNanos - lastNanos) / WINDOW_NANOS);
+    return new PromptUsage(Math.max(0, millis - left), firstNanos, lastNanos);
   }
 
   private double left(long nowNanos) {

@@ -28,6 +28,9 @@ public final class Reservation {
   boolean amongOthers;
   boolean over;
 
+  /** Counts as usage: a client wants it. */
+  boolean used;
+
   /**
    * @param load what is read back for it from slower memory
    * @param claim the blocks expected because of it, null if its tokens are not known

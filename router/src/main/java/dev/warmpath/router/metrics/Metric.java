@@ -293,8 +293,8 @@ public enum Metric {
   KNEE_HEADROOM(
       Type.GAUGE,
       "The share that is still free of the load at which first tokens take four times as long as in"
-          + " an idle fleet; below 0 beyond. From the time that this router's prompts of the last"
-          + " minutes take; absent before the first.",
+          + " an idle fleet; below 0 beyond. From the time that prompts of the last minutes take, of"
+          + " all routers of the cluster; absent before the first.",
       "model"),
   ENGINE_QUEUED_SECONDS(
       Type.GAUGE,

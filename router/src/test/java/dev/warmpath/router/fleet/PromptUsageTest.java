@@ -27,6 +27,16 @@ class PromptUsageTest {
   }
 
   @Test
+  void whatIsGivenBackLeavesWhatTheOthersTake() {
+    PromptUsage others = everySecond(PromptUsage.NONE, 250, 0, 600);
+    PromptUsage all = others.with(9_000, 600 * SECOND);
+    PromptUsage later = everySecond(all, 250, 601, 700).without(9_000, 600 * SECOND);
+    PromptUsage without = everySecond(others.with(0, 600 * SECOND), 250, 601, 700);
+    assertThat(later.share(700 * SECOND)).isEqualTo(without.share(700 * SECOND), within(1e-9));
+    assertThat(later.without(1e9, 700 * SECOND).share(700 * SECOND)).isZero();
+  }
+
+  @Test
   void aLargerFleetBearsALargerShare() {
     PromptUsage usage = everySecond(PromptUsage.NONE, 850, 0, 3_600);
     assertThat(headroom(usage, 1)).isEqualTo(1 - 0.85 / 0.57, within(0.02));

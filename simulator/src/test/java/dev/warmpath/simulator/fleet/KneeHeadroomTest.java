@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.DoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,52 +35,73 @@ class KneeHeadroomTest {
   @ParameterizedTest
   @ValueSource(ints = {4, 12})
   void itIsFoundWithinAFifth(int engines) {
-    double idle = run(engines, 0.01).meanMillis;
-    double low = 0.5;
-    double high = 2;
-    for (int i = 0; i < 6; i++) {
-      double middle = (low + high) / 2;
-      if (run(engines, middle).meanMillis <= 4 * idle) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
+    double knee = knee(rate -> run(engines, rate), 0.5, 2);
     for (double part : new double[] {0.3, 0.6, 0.9}) {
-      assertThat(run(engines, part * low).headroom)
-          .as("at %.1f of the knee, %.2f prompts a second and engine", part, low)
+      assertThat(run(engines, part * knee).headroom)
+          .as("at %.1f of the knee, %.2f prompts a second and engine", part, knee)
           .isEqualTo(1 - part, within(0.2));
     }
   }
 
-  /** The same of a recorded trace, and its figures. */
+  /**
+   * The same of a recorded trace, and its figures; by properties {@code warmpath.knee.trace},
+   * {@code .format}, {@code .requests}, {@code .tokens} of an engine's cache, {@code .engines} and
+   * {@code .seeds}.
+   */
   @Test
   @EnabledIfSystemProperty(named = TRACE, matches = ".+")
-  void ofATraceItIsFoundWithinATenth() throws Exception {
+  void ofATraceItIsFoundWithinTheError() throws Exception {
     Trace trace =
-        TraceFile.read(Path.of(System.getProperty(TRACE)), TraceFormat.MOONCAKE, Integer.MAX_VALUE);
-    for (int engines : new int[] {4, 8, 16}) {
-      FleetPlan plan = plan(engines, trace.blockSizeTokens(), 500_000);
-      DoubleFunction<Run> runs = rate -> run(plan, new Workload(trace, rate, 1, 1, 3));
-      double idle = runs.apply(0.001).meanMillis;
-      double knee = 0.1 * engines;
-      double beyond = 0.4 * engines;
-      for (int i = 0; i < 6; i++) {
-        double middle = (knee + beyond) / 2;
-        if (runs.apply(middle).meanMillis <= 4 * idle) {
-          knee = middle;
-        } else {
-          beyond = middle;
+        TraceFile.read(
+            Path.of(System.getProperty(TRACE)),
+            TraceFormat.valueOf(System.getProperty("warmpath.knee.format", "MOONCAKE")),
+            Integer.getInteger("warmpath.knee.requests", Integer.MAX_VALUE));
+    SoftAssertions errors = new SoftAssertions();
+    for (int engines : numbers("engines", "4,8,16")) {
+      FleetPlan plan =
+          plan(
+              engines,
+              trace.blockSizeTokens(),
+              Integer.getInteger("warmpath.knee.tokens", 500_000));
+      for (int seed : numbers("seeds", "1,2,3")) {
+        DoubleFunction<Run> runs = rate -> run(plan, new Workload(trace, rate, 1, seed, 3));
+        double knee = knee(runs, 0.02 * engines, 0.5 * engines);
+        for (double part : new double[] {0.3, 0.5, 0.7, 0.9, 1}) {
+          Run run = runs.apply(part * knee);
+          System.out.printf(
+              "%d engines, seed %d, %.3f times as fast, %.1f of the knee: mean %.0f ms, "
+                  + "head-room %.2f%n",
+              engines, seed, part * knee, part, run.meanMillis, run.headroom);
+          errors
+              .assertThat(run.headroom)
+              .as("%d engines, seed %d, at %.1f of the knee", engines, seed, part)
+              .isEqualTo(1 - part, within(0.1));
         }
       }
-      for (double part : new double[] {0.3, 0.5, 0.7, 0.9, 1}) {
-        Run run = runs.apply(part * knee);
-        System.out.printf(
-            "%d engines, %.3f times as fast, %.1f of the knee: mean %.0f ms, head-room %.2f%n",
-            engines, part * knee, part, run.meanMillis, run.headroom);
-        assertThat(run.headroom).isEqualTo(1 - part, within(0.1));
+    }
+    errors.assertAll();
+  }
+
+  private static int[] numbers(String property, String byDefault) {
+    return Stream.of(System.getProperty("warmpath.knee." + property, byDefault).split(","))
+        .mapToInt(Integer::parseInt)
+        .toArray();
+  }
+
+  /** The highest rate between these at which the mean is at most four times that when idle. */
+  private static double knee(DoubleFunction<Run> runs, double least, double most) {
+    double idle = runs.apply(0.001).meanMillis;
+    double knee = least;
+    double beyond = most;
+    for (int i = 0; i < 7; i++) {
+      double middle = Math.sqrt(knee * beyond);
+      if (runs.apply(middle).meanMillis <= 4 * idle) {
+        knee = middle;
+      } else {
+        beyond = middle;
       }
     }
+    return knee;
   }
 
   private static FleetPlan plan(int engines, int blockSize, int tokens) {
