@@ -37,14 +37,19 @@ final class AdminGuard {
     this.key = key;
   }
 
-  @Nullable Refusal refusal(HttpServerRequest request, RequestHead head) {
+  /**
+   * Why this request is refused; null if it is not.
+   *
+   * @param path its path in normal form, by which it is routed
+   */
+  @Nullable Refusal refusal(HttpServerRequest request, RequestHead head, String path) {
     boolean isRead =
         request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
-    boolean keepsPlace = request.path().equals(ConsoleEndpoints.LIVE); // of which there are few
+    boolean keepsPlace = path.equals(ConsoleEndpoints.LIVE); // of which there are few
     if ((!isRead || keepsPlace) && isCrossSite(request, head.host())) {
       return new Refusal(403, "a page of another site may not ask for this");
     }
-    if (isRead && request.path().equals("/metrics") && (key == null || config.openMetrics())) {
+    if (isRead && path.equals("/metrics") && (key == null || config.openMetrics())) {
       return null;
     }
     if (key == null) {

@@ -11,23 +11,22 @@ import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.security.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
 import java.io.IOException;
-import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +42,6 @@ import org.slf4j.LoggerFactory;
 public final class AdminVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(AdminVerticle.class);
-  private static final Pattern RELEASE = Pattern.compile("/admin/tokenizers/(.+)/release");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private static final int IDLE_SECONDS = 120;
@@ -93,9 +91,10 @@ public final class AdminVerticle extends VerticleBase {
             .setIdleTimeout(IDLE_SECONDS);
     ServerTls tls = admin.security().tls();
     watching = admin.connections().watch(vertx);
+    Router routes = routes();
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     return server
-        .requestHandler(this::serve)
+        .requestHandler(request -> serve(request, routes))
         .invalidRequestHandler(this::refuseUnreadable)
         .exceptionHandler(e -> LOG.debug("a connection to the admin port failed", e))
         .listen()
@@ -127,7 +126,7 @@ public final class AdminVerticle extends VerticleBase {
     }
   }
 
-  private void serve(HttpServerRequest request) {
+  private void serve(HttpServerRequest request, Router routes) {
     if (!admin.connections().began(request)) {
       return;
     }
@@ -142,69 +141,105 @@ public final class AdminVerticle extends VerticleBase {
       request.response().putHeader("connection", "close");
       admin.connections().endAfter(request);
     }
-    if (page.answers(request) || tellsHealth(request)) {
-      return;
+    routes.handle(request);
+  }
+
+  /** Paths in the order in which they are tried: behind the guard only for who may. */
+  private Router routes() {
+    Router all = Router.router(vertx);
+    all.route().handler(this::servePage);
+    all.get("/health").handler(ask -> admin.health().ready(ask.response()));
+    all.get("/health/ready").handler(ask -> admin.health().ready(ask.response()));
+    all.get("/health/live").handler(ask -> admin.health().live(ask.response()));
+    all.route().handler(this::guard);
+    all.get("/metrics").handler(ask -> metrics(ask.response()));
+    all.get("/admin/fleet").handler(show(() -> FleetReport.of(admin)));
+    all.get("/admin/cluster").handler(show(() -> ClusterReport.of(admin.cluster())));
+    all.get("/admin/tokenizers").handler(show(() -> TokenizerReport.of(admin)));
+    all.postWithRegex("/admin/tokenizers/(?<model>.+)/release")
+        .handler(ask -> release(ask.response(), parameter(ask, "model")));
+    all.post("/admin/explain")
+        .handler(ask ->
+            withBody(
+                ask.request(),
+                admin.config().limits().bodyBytes(),
+                body -> explain(ask.request(), body)));
+    all.post("/admin/reload").handler(ask -> reload(ask.response()));
+    all.get(ConsoleEndpoints.LIVE).handler(this::listen);
+    console.addTo(all, this::reply);
+    addReplicas(all);
+    all.errorHandler(400, ask -> fail(ask.response(), 400, "the path is not encoded as URLs are"));
+    all.errorHandler(404, AdminVerticle::refuseUnknown);
+    all.errorHandler(405, AdminVerticle::refuseUnknown);
+    all.errorHandler(500, ask -> failed(ask.response(), ask.failure()));
+    return all;
+  }
+
+  private void addReplicas(Router all) {
+    all.get("/admin/replicas").handler(show(replicas::list));
+    all.post("/admin/replicas")
+        .handler(ask ->
+            withBody(
+                ask.request(),
+                ReplicaEndpoints.MAX_BODY_BYTES,
+                body -> reply(ask, () -> replicas.add(new String(body, StandardCharsets.UTF_8)))));
+    all.delete("/admin/replicas/:name").handler(onReplica(replicas::remove));
+    all.post("/admin/replicas/:name/drain").handler(onReplica(replicas::drain));
+    all.post("/admin/replicas/:name/resume").handler(onReplica(replicas::resume));
+    all.post("/admin/replicas/:name/clear").handler(onReplica(replicas::clear));
+    all.post("/admin/replicas/:name/warm").handler(onReplica(replicas::warm));
+  }
+
+  private Handler<RoutingContext> onReplica(ReplicaEndpoints.Action action) {
+    return ask -> {
+      String name = parameter(ask, "name");
+      reply(ask, () -> replicas.withMember(name, action));
+    };
+  }
+
+  private Handler<RoutingContext> show(Callable<ObjectNode> report) {
+    return ask -> answer(ask.response(), () -> report.call().toString());
+  }
+
+  private static String parameter(RoutingContext ask, String name) {
+    return Objects.requireNonNull(ask.pathParam(name), name);
+  }
+
+  private void servePage(RoutingContext ask) {
+    if (!page.answers(ask.request())) {
+      ask.next();
     }
-    AdminGuard.Refusal refusal = guard.refusal(request, head);
+  }
+
+  /** A path has one form here, without a slash at its end. */
+  private void guard(RoutingContext ask) {
+    String path = ask.normalizedPath();
+    RequestHead head = Objects.requireNonNull(RequestHead.of(ask.request()));
+    AdminGuard.Refusal refusal = guard.refusal(ask.request(), head, path);
     if (refusal != null) {
-      fail(request.response(), refusal.status(), refusal.why());
-      return;
-    }
-    switch (request.method().name() + " " + request.path()) {
-      case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
-      case "GET /admin/cluster" ->
-          answer(request.response(), () -> ClusterReport.of(admin.cluster()).toString());
-      case "GET /admin/tokenizers" ->
-          answer(request.response(), () -> TokenizerReport.of(admin).toString());
-      case "POST /admin/explain" ->
-          withBody(request, admin.config().limits().bodyBytes(), body -> explain(request, body));
-      case "POST /admin/reload" -> reload(request.response());
-      case "GET /metrics" -> metrics(request.response());
-      case "GET " + ConsoleEndpoints.LIVE -> listen(request, head);
-      default -> act(request);
-    }
-  }
-
-  /** A supervisor needs no key, as on the clients' port. */
-  private boolean tellsHealth(HttpServerRequest request) {
-    switch (request.method().name() + " " + request.path()) {
-      case "GET /health", "GET /health/ready" -> admin.health().ready(request.response());
-      case "GET /health/live" -> admin.health().live(request.response());
-      default -> {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private void listen(HttpServerRequest request, RequestHead head) {
-    ConsoleStream stream = Objects.requireNonNull(live);
-    if (!stream.join(request, () -> guard.refusal(request, head) == null)) {
-      fail(request.response(), 503, "too many look at the console already");
-    }
-  }
-
-  private void act(HttpServerRequest request) {
-    Matcher release = RELEASE.matcher(request.path());
-    if (release.matches() && request.method().equals(HttpMethod.POST)) {
-      release(request.response(), release.group(1));
-    } else if (request.method().equals(HttpMethod.GET) && ConsoleEndpoints.takes(request.path())) {
-      reply(request.response(), () -> console.answer(request.path(), request::getParam));
-    } else if (ReplicaEndpoints.takes(request.path())) {
-      withBody(request, ReplicaEndpoints.MAX_BODY_BYTES, body -> replicas(request, body));
+      fail(ask.response(), refusal.status(), refusal.why());
+    } else if (path.endsWith("/")) {
+      refuseUnknown(ask);
     } else {
-      fail(request.response(), 404, "no such path, or not with this method");
+      ask.next();
     }
   }
 
-  private void release(HttpServerResponse response, String encoded) {
-    String model;
-    try {
-      model = URLDecoder.decode(encoded, StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException e) {
-      fail(response, 400, "the path is not encoded as URLs are");
-      return;
+  private static void refuseUnknown(RoutingContext ask) {
+    fail(ask.response(), 404, "no such path, or not with this method");
+  }
+
+  private void listen(RoutingContext ask) {
+    ConsoleStream stream = Objects.requireNonNull(live);
+    HttpServerRequest request = ask.request();
+    RequestHead head = Objects.requireNonNull(RequestHead.of(request));
+    String path = ask.normalizedPath();
+    if (!stream.join(request, () -> guard.refusal(request, head, path) == null)) {
+      fail(ask.response(), 503, "too many look at the console already");
     }
+  }
+
+  private void release(HttpServerResponse response, String model) {
     if (admin.tokenizers().status(model) == null) {
       fail(response, 404, "no tokenizer is configured for " + Decision.shown(model));
       return;
@@ -220,16 +255,12 @@ public final class AdminVerticle extends VerticleBase {
         });
   }
 
-  private void replicas(HttpServerRequest request, byte[] body) {
-    reply(request.response(), () -> replicas.answer(request.method().name(), request.path(), body));
-  }
-
-  private void reply(HttpServerResponse response, Callable<ReplicaEndpoints.Reply> work) {
+  private void reply(RoutingContext ask, Callable<ReplicaEndpoints.Reply> work) {
     answer(
-        response,
+        ask.response(),
         () -> {
           ReplicaEndpoints.Reply reply = work.call();
-          response.setStatusCode(reply.status());
+          ask.response().setStatusCode(reply.status());
           return reply.body().toString();
         });
   }
@@ -314,10 +345,12 @@ public final class AdminVerticle extends VerticleBase {
     vertx
         .executeBlocking(work, false)
         .onSuccess(text -> send(response, text))
-        .onFailure(e -> {
-          LOG.error("an admin request failed", e);
-          fail(response, 500, "internal error");
-        });
+        .onFailure(e -> failed(response, e));
+  }
+
+  private static void failed(HttpServerResponse response, Throwable e) {
+    LOG.error("an admin request failed", e);
+    fail(response, 500, "internal error");
   }
 
   private static void send(HttpServerResponse response, String text) {

@@ -8,9 +8,12 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.ReplicaEndpoints.Reply;
 import dev.warmpath.router.fleet.HotPrefixes;
 import dev.warmpath.router.metrics.Metrics;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +32,7 @@ final class ConsoleEndpoints implements ConsoleStream.Source {
   private static final String SETTINGS = "/admin/console/settings";
   private static final String DECISIONS = "/admin/decisions";
   private static final String PREFIXES = "/admin/prefixes";
-  private static final Pattern EXPLAIN = Pattern.compile(DECISIONS + "/([0-9]{1,18})/explain");
+  private static final String EXPLAIN = DECISIONS + "/(?<id>[0-9]{1,18})/explain";
 
   private static final int MOST_SHOWN = 1_000;
   private static final int USUALLY_SHOWN = 100;
@@ -53,43 +56,54 @@ final class ConsoleEndpoints implements ConsoleStream.Source {
     this.admin = admin;
   }
 
-  static boolean takes(String path) {
-    return path.equals(HISTORY)
-        || path.equals(SETTINGS)
-        || path.equals(PREFIXES)
-        || path.equals(DECISIONS)
-        || path.startsWith(DECISIONS + "/");
+  /**
+   * Adds what is answered with GET, but for the stream of events.
+   *
+   * @param reply answers with what is found off the event loop
+   */
+  void addTo(Router routes, BiConsumer<RoutingContext, Callable<Reply>> reply) {
+    routes.get(HISTORY).handler(ask -> reply.accept(ask, checked(() -> history(parameters(ask)))));
+    routes.get(SETTINGS).handler(ask -> reply.accept(ask, () -> Reply.ok(settings())));
+    routes
+        .get(DECISIONS)
+        .handler(ask -> {
+          Parameters parameters = parameters(ask);
+          reply.accept(ask, checked(() -> admin.console().decisions(query(parameters))));
+        });
+    routes
+        .getWithRegex(EXPLAIN)
+        .handler(ask -> {
+          long id = Long.parseLong(Objects.requireNonNull(ask.pathParam("id")));
+          reply.accept(ask, () -> explain(id, parameters(ask)));
+        });
+    routes
+        .get(PREFIXES)
+        .handler(ask -> reply.accept(ask, checked(() -> prefixes(parameters(ask)))));
   }
 
-  /** Answers a GET. */
-  Reply answer(String path, Parameters parameters) {
-    Matcher explained = EXPLAIN.matcher(path);
-    if (explained.matches()) {
-      return explain(Long.parseLong(explained.group(1)), parameters);
-    }
-    try {
-      return switch (path) {
-        case HISTORY ->
-            Reply.ok(
-                admin
-                    .console()
-                    .history(
-                        whole(
-                            "seconds",
-                            parameters,
-                            Console.HISTORY_SECONDS,
-                            Console.HISTORY_SECONDS)));
-        case SETTINGS -> Reply.ok(settings());
-        case DECISIONS -> Reply.ok(admin.console().decisions(query(parameters)));
-        case PREFIXES ->
-            Reply.ok(
-                PrefixReport.of(
-                    admin, whole("limit", parameters, PREFIXES_SHOWN, HotPrefixes.MOST_NODES)));
-        default -> Reply.failed(404, "no such path, or not with this method");
-      };
-    } catch (IllegalArgumentException e) {
-      return Reply.failed(400, String.valueOf(e.getMessage()));
-    }
+  private static Parameters parameters(RoutingContext ask) {
+    return ask.request()::getParam;
+  }
+
+  /** A parameter that cannot be understood is the client's fault. */
+  private static Callable<Reply> checked(Callable<ObjectNode> work) {
+    return () -> {
+      try {
+        return Reply.ok(work.call());
+      } catch (IllegalArgumentException e) {
+        return Reply.failed(400, String.valueOf(e.getMessage()));
+      }
+    };
+  }
+
+  private ObjectNode history(Parameters parameters) {
+    int seconds = whole("seconds", parameters, Console.HISTORY_SECONDS, Console.HISTORY_SECONDS);
+    return admin.console().history(seconds);
+  }
+
+  private ObjectNode prefixes(Parameters parameters) {
+    return PrefixReport.of(
+        admin, whole("limit", parameters, PREFIXES_SHOWN, HotPrefixes.MOST_NODES));
   }
 
   private ObjectNode settings() {

@@ -15,13 +15,9 @@ import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.members.Member;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.members.Prewarmer;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +31,6 @@ final class ReplicaEndpoints {
 
   static final int MAX_BODY_BYTES = 64 << 10;
 
-  private static final String ALL = "/admin/replicas";
-  private static final Pattern ONE = Pattern.compile(ALL + "/([^/]+)(?:/([a-z]+))?");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** An HTTP status and a JSON body. */
@@ -59,46 +53,12 @@ final class ReplicaEndpoints {
     this.membership = admin.membership();
   }
 
-  static boolean takes(String path) {
-    return path.equals(ALL) || path.startsWith(ALL + "/");
-  }
-
-  Reply answer(String method, String path, byte[] body) {
-    if (path.equals(ALL)) {
-      return switch (method) {
-        case "GET" -> Reply.ok(list());
-        case "POST" -> add(new String(body, StandardCharsets.UTF_8));
-        default -> Reply.failed(404, "no such path, or not with this method");
-      };
-    }
-    Matcher one = ONE.matcher(path);
-    String name = one.matches() ? decoded(one.group(1)) : "";
-    String action =
-        one.matches() ? method + " " + Optional.ofNullable(one.group(2)).orElse("") : "";
-    return switch (action) {
-      case "DELETE " -> withMember(name, this::remove);
-      case "POST drain" -> withMember(name, this::drain);
-      case "POST resume" -> withMember(name, this::resume);
-      case "POST clear" -> withMember(name, this::clear);
-      case "POST warm" -> withMember(name, this::warm);
-      default -> Reply.failed(404, "no such path, or not with this method");
-    };
-  }
-
-  /** What is not encoded is no name. */
-  private static String decoded(String name) {
-    try {
-      return URLDecoder.decode(name, StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException e) {
-      return name;
-    }
-  }
-
-  private interface Action {
+  /** What is asked of one replica. */
+  interface Action {
     Reply on(Member member);
   }
 
-  private Reply withMember(String name, Action action) {
+  Reply withMember(String name, Action action) {
     return member(name)
         .map(action::on)
         .orElseGet(() -> Reply.failed(404, "no replica is called " + name));
@@ -110,7 +70,7 @@ final class ReplicaEndpoints {
         .findFirst();
   }
 
-  private Reply add(String text) {
+  Reply add(String text) {
     ReplicaConfig replica;
     try {
       replica = ConfigTree.replica(text, "body");
@@ -142,13 +102,13 @@ final class ReplicaEndpoints {
     }
   }
 
-  private Reply drain(Member member) {
+  Reply drain(Member member) {
     boolean done = membership.drain(member.config().name());
     tell(Cluster.drainSetting(member.config().name()), "true");
     return draining(member, done);
   }
 
-  private Reply resume(Member member) {
+  Reply resume(Member member) {
     boolean done = membership.resume(member.config().name());
     tell(Cluster.drainSetting(member.config().name()), null);
     return draining(member, done);
@@ -174,7 +134,7 @@ final class ReplicaEndpoints {
         .orElse(null);
   }
 
-  private Reply remove(Member member) {
+  Reply remove(Member member) {
     if (member.source().equals(Membership.ADMIN)) {
       FleetChange change = membership.drop(Membership.ADMIN, member.config().name());
       tell(Cluster.replicaSetting(member.config().name()), null);
@@ -198,7 +158,7 @@ final class ReplicaEndpoints {
   }
 
   /** What the engine says itself only with its next events can be said here at once. */
-  private Reply clear(Member member) {
+  Reply clear(Member member) {
     String name = member.config().name();
     return Reply.ok(
         JSON.createObjectNode()
@@ -207,7 +167,7 @@ final class ReplicaEndpoints {
   }
 
   /** Begins on each rank where nothing is in the way. */
-  private Reply warm(Member member) {
+  Reply warm(Member member) {
     String name = member.config().name();
     ObjectNode root = JSON.createObjectNode().put("replica", name);
     ArrayNode engines = root.putArray("engines");
@@ -230,7 +190,7 @@ final class ReplicaEndpoints {
         .toList();
   }
 
-  private ObjectNode list() {
+  ObjectNode list() {
     ObjectNode root = JSON.createObjectNode();
     ArrayNode replicas = root.putArray("replicas");
     membership.members().forEach(member -> replica(replicas.addObject(), member));

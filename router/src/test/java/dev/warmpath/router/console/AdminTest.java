@@ -15,6 +15,8 @@ import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AdminTest {
 
@@ -139,15 +141,53 @@ class AdminTest {
     }
   }
 
-  @Test
-  void aPageOfAnotherSiteTakesNoPlaceOfAListener() throws Exception {
+  /** However its path is written. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/admin/console/live",
+        "/admin/console/%6Cive",
+        "/admin//console/live",
+        "/admin/console/./live"
+      })
+  void aPageOfAnotherSiteTakesNoPlaceOfAListener(String path) throws Exception {
     try (Rig rig = new Rig(1);
         RawClient client = new RawClient(rig.router.adminPort())) {
       client.write(
-          "GET /admin/console/live HTTP/1.1\r\n"
+          "GET "
+              + path
+              + " HTTP/1.1\r\n"
               + "host: 127.0.0.1\r\n"
               + "sec-fetch-site: cross-site\r\n\r\n");
       assertThat(client.readUntil("\r\n")).contains(" 403 ");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/admin/fleet/",
+        "/admin/console/live/",
+        "/admin/nothing",
+        "/admin/decisions/x/explain",
+        "/admin/replicas/r0/burn"
+      })
+  void whatIsNoPathIsNotAnswered(String path) throws Exception {
+    try (Rig rig = new Rig(1)) {
+      HttpResponse<byte[]> answer = get(rig, path);
+      assertThat(answer.statusCode()).isEqualTo(404);
+      assertThat(new String(answer.body(), UTF_8)).contains("no such path");
+    }
+  }
+
+  @Test
+  void pathsAreEncodedAsUrlsAre() throws Exception {
+    try (Rig rig = new Rig(1);
+        RawClient client = new RawClient(rig.router.adminPort())) {
+      client.write(
+          "POST /admin/tokenizers/%zz/release HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+              + "content-length: 0\r\n\r\n");
+      assertThat(client.readUntil("\r\n")).contains(" 400 ");
     }
   }
 
