@@ -1,11 +1,11 @@
 package dev.warmpath.router.logs;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.logs.RequestLog.DropCause;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,6 +17,21 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class LogQueue {
+
+  /** Why a record was dropped. */
+  enum DropCause {
+    /** Too many bytes waited for the disk. */
+    QUEUE_FULL,
+    /** The disk is full, or the file cannot be written. */
+    DISK,
+    /** A bug of the router. */
+    FAILURE;
+
+    /** The name in metrics. */
+    String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /**
    * A decision that waits.

@@ -1,7 +1,7 @@
 package dev.warmpath.router.logs;
 
+import dev.warmpath.router.logs.LogQueue.DropCause;
 import dev.warmpath.router.logs.LogQueue.Waiting;
-import dev.warmpath.router.logs.RequestLog.DropCause;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;

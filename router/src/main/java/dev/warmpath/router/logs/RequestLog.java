@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
-import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,21 +20,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class RequestLog implements AutoCloseable {
-
-  /** Why a record was dropped. */
-  public enum DropCause {
-    /** Too many bytes waited for the disk. */
-    QUEUE_FULL,
-    /** The disk is full, or the file cannot be written. */
-    DISK,
-    /** A bug of the router. */
-    FAILURE;
-
-    /** The name in metrics. */
-    public String label() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
 
   private static final long BYTES_PER_MB = 1 << 20;
   private static final long PATIENCE_MILLIS = 5_000;

@@ -3,8 +3,8 @@ package dev.warmpath.router.logs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.logs.LogQueue.DropCause;
 import dev.warmpath.router.logs.LogQueue.Waiting;
-import dev.warmpath.router.logs.RequestLog.DropCause;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
