@@ -235,7 +235,8 @@ public final class FleetCommand implements WarmpathCommand {
       @Option(
               names = "--wait",
               paramLabel = "SECONDS",
-              description = "Wait until it is over, at most so long.")
+              description =
+                  "Wait until it is over, at most so long. Fails unless it is done or spent.")
           @Nullable Integer seconds)
       throws InterruptedException {
     long until = waitUntil(seconds);
@@ -272,7 +273,7 @@ public final class FleetCommand implements WarmpathCommand {
       }
       table.print();
     }
-    return seconds != null && isWarming(engines) ? Exit.FAILED : Exit.OK;
+    return seconds == null || isWarm(engines) ? Exit.OK : Exit.FAILED;
   }
 
   /** What the router says of a replica's engines now; none if it has left. */
@@ -292,6 +293,16 @@ public final class FleetCommand implements WarmpathCommand {
       }
     }
     return false;
+  }
+
+  private static boolean isWarm(JsonNode engines) {
+    for (JsonNode engine : engines) {
+      String state = engine.path("prewarm").path("state").asText();
+      if (!state.equals("done") && !state.equals("spent")) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Reads the configuration again. */

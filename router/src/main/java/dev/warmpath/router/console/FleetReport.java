@@ -215,7 +215,8 @@ final class FleetReport {
         .put("prefixes", status.prefixes())
         .put("computed", status.computed())
         .put("tokens", status.tokens())
-        .put("millis", status.millis());
+        .put("millis", status.millis())
+        .put("problem", status.problem());
   }
 
   /** Null for NaN; whole numbers without a point. */

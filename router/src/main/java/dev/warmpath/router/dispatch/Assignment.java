@@ -144,6 +144,11 @@ public final class Assignment implements DispatchResult {
     return engine.dpRank();
   }
 
+  /** The engine itself. */
+  EngineState engineState() {
+    return engine;
+  }
+
   /** The engine's name, as it is shown in metrics. */
   public String engine() {
     return choice.engine();

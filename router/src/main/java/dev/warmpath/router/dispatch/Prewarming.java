@@ -11,15 +11,18 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Reservation;
 import dev.warmpath.router.fleet.SharedPrefix;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +53,16 @@ public final class Prewarming implements DispatchListener {
    * events will be heard, and the next ones when they are exact.
    *
    * An engine that was not there before, or has lost its cache since, is a newcomer until it is well
-   * and its events are exact. What is wanted there is load from the first look on.
+   * and its events are exact. What is wanted there is load from the first look on. It is to other
+   * routers of the cluster, too: for them it gets less as the index shows it held, until a request
+   * of theirs comes. They leave an engine a newcomer for a minute, and one of them that becomes the
+   * first within that begins; what the former first has computed is held, and left out.
+   *
+   * Requests are told of assignments while the queue is locked. So the lock here is held for no
+   * longer than it takes to note something, and nothing else is called that locks, but engines for
+   * their load. What may take long, sends, logs or may call back is put on a list meanwhile, and
+   * done when the lock is free: `after`. A prefix is noted as under way before what is held of it is
+   * looked up, so it can be broken off before it is sent.
    */
 
   /** From the first prefix on; what is not computed by then is left out. */
@@ -65,13 +77,11 @@ public final class Prewarming implements DispatchListener {
   /** Requests do not keep off a newcomer for longer that is well, until its events are exact. */
   private static final long EVENTS_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /**
-   * What it may do.
-   *
-   * @param newcomers whether engines that join, or have lost their caches, are seen to
-   * @param computeMillis how long an engine may compute prefixes, all together
-   */
-  public record Limits(boolean newcomers, long computeMillis) {}
+  /** Between two tries at an engine that works for others, or is busy; twice as long each time. */
+  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** An engine that refuses so many in a row is asked no more. */
+  private static final int MOST_REFUSED = 2;
 
   /** Lets engines compute prefixes. */
   public interface Sender {
@@ -81,7 +91,7 @@ public final class Prewarming implements DispatchListener {
      * @param done is told once, on any thread, maybe before this returns
      * @return breaks it off, after which nobody waits for {@code done}
      */
-    Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Result> done);
+    Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Answer> done);
 
     /** It begins at an engine. */
     default void began(EngineState engine, Status status) {}
@@ -95,6 +105,8 @@ public final class Prewarming implements DispatchListener {
     COMPUTED,
     /** A request came. */
     BROKEN_OFF,
+    /** The engine answered that it has no room now. */
+    BUSY,
     /** The engine answered that it does not want it. */
     REFUSED,
     FAILED;
@@ -102,6 +114,18 @@ public final class Prewarming implements DispatchListener {
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
+  }
+
+  /**
+   * What an engine answered.
+   *
+   * @param computedTokens so many of the prompt's it computed; below 0 if it does not tell
+   * @param problem why it did not compute the prefix, for operators; null if it did
+   */
+  public record Answer(Result result, int computedTokens, @Nullable String problem) {
+
+    /** It says only that it has computed it. */
+    public static final Answer COMPUTED = new Answer(Result.COMPUTED, -1, null);
   }
 
   /** How it stands at one engine. */
@@ -122,7 +146,11 @@ public final class Prewarming implements DispatchListener {
     NOT_EXACT,
     NOT_WELL,
     /** Other engines compute its prompts. */
-    DECODES;
+    DECODES,
+    /** It computes prompts for others, and may not take one that is for itself. */
+    PREFILLS,
+    /** The tokens of prompts are not kept. */
+    OFF;
 
     public String label() {
       return name().toLowerCase(Locale.ROOT);
@@ -136,30 +164,34 @@ public final class Prewarming implements DispatchListener {
    * @param computed of these, by this
    * @param tokens that were computed
    * @param millis which that took
+   * @param problem why the engine did not compute one that it was asked for; null if it always did
    */
-  public record Status(State state, int prefixes, int computed, long tokens, long millis) {
+  public record Status(
+      State state, int prefixes, int computed, long tokens, long millis, @Nullable String problem) {
 
     static Status not(State why) {
-      return new Status(why, 0, 0, 0, 0);
+      return new Status(why, 0, 0, 0, 0, null);
     }
   }
 
   private final Dispatcher dispatcher;
   private final KvIndex index;
   private final Sender sender;
-  private final Supplier<Limits> limits;
+  private final LongSupplier computeMillis;
   private final boolean onlyKnown;
   private final Map<EngineState, Newcomer> seen = new HashMap<>();
   private final Map<EngineState, Status> ended = new HashMap<>();
-
-  /** By the engine's name. */
-  private final Map<String, Run> runs = new ConcurrentHashMap<>();
+  private final Map<EngineState, Run> runs = new ConcurrentHashMap<>();
+  private boolean closed;
 
   /** An engine, and how often it had lost its cache when it was looked at. */
   private static final class Newcomer {
     private long losses;
     private boolean isPending = true;
-    private boolean isPlanned;
+
+    /** What it should hold, without the tokens; null until that was asked. */
+    private @Nullable List<SharedPrefix> wanted;
+
     private long wellNanos = Long.MIN_VALUE;
 
     private Newcomer(long losses) {
@@ -175,65 +207,72 @@ public final class Prewarming implements DispatchListener {
     private boolean holdsBack;
     private @Nullable Sent sent;
     private int computed;
+    private int refusedInARow;
     private long tokens;
     private long spentNanos;
+    private long pauseNanos = PAUSE_NANOS;
+    private long pausedUntilNanos;
+    private @Nullable String problem;
 
     private Run(EngineState engine, List<SharedPrefix> wanted, long nowNanos) {
       this.engine = engine;
       this.left = new ArrayDeque<>(wanted);
       this.prefixes = wanted.size();
       this.sinceNanos = nowNanos;
+      this.pausedUntilNanos = nowNanos;
     }
 
     private Status status(State state) {
       long millis = TimeUnit.NANOSECONDS.toMillis(spentNanos);
-      return new Status(state, prefixes, computed, tokens, millis);
+      return new Status(state, prefixes, computed, tokens, millis, problem);
+    }
+
+    private void pause(long nowNanos) {
+      pausedUntilNanos = nowNanos + pauseNanos;
+      pauseNanos *= 2;
     }
   }
 
-  /** A prefix under way. */
+  /** A prefix under way, or about to be. */
   private static final class Sent {
     private final SharedPrefix prefix;
-    private final Reservation reservation;
-    private final int tokens;
-    private Runnable breakOff = () -> {};
+    private @Nullable Reservation reservation;
+    private int tokens;
+    private @Nullable Runnable breakOff;
 
-    private Sent(SharedPrefix prefix, Reservation reservation, int tokens) {
+    private Sent(SharedPrefix prefix) {
       this.prefix = prefix;
-      this.reservation = reservation;
-      this.tokens = tokens;
     }
   }
 
   /**
-   * @param limits as they are now
+   * @param computeMillis how long an engine may compute prefixes, all together, as it is now; 0:
+   *     none does
    * @param onlyKnown whether prefixes are of no use without their tokens
    */
   public Prewarming(
       Dispatcher dispatcher,
       KvIndex index,
       Sender sender,
-      Supplier<Limits> limits,
+      LongSupplier computeMillis,
       boolean onlyKnown) {
     this.dispatcher = dispatcher;
     this.index = index;
     this.sender = sender;
-    this.limits = limits;
+    this.computeMillis = computeMillis;
     this.onlyKnown = onlyKnown;
   }
 
   /** A request was given to an engine: what is under way there is broken off. */
   @Override
   public void assigned(PreparedRequest request, Assignment assignment) {
-    if (runs.containsKey(assignment.engine())) {
-      giveWay(assignment.engine());
-    }
-  }
-
-  private synchronized void giveWay(String engine) {
-    Run run = runs.get(engine);
+    Run run = runs.get(assignment.engineState());
     if (run != null) {
-      breakOff(run);
+      List<Runnable> after = new ArrayList<>();
+      synchronized (this) {
+        breakOff(run, after);
+      }
+      after.forEach(Runnable::run);
     }
   }
 
@@ -248,99 +287,167 @@ public final class Prewarming implements DispatchListener {
    * @param mayBegin whether newcomers are this router's to see to
    */
   public void look(boolean mayBegin) {
-    if (lookAtAll(mayBegin)) {
-      dispatcher.freed(); // under no lock: who gets the place is told to this
+    List<Runnable> after = new ArrayList<>();
+    boolean isWaitedFor = isWaitedFor();
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      long now = dispatcher.nanos();
+      seen.keySet().removeIf(engine -> engine.replica().isGone());
+      ended.keySet().removeIf(engine -> engine.replica().isGone());
+      for (EngineState engine : dispatcher.engines()) {
+        long losses = dispatcher.engineEvents().losses(engine.replica(), engine.dpRank());
+        Newcomer newcomer = seen.computeIfAbsent(engine, one -> new Newcomer(losses));
+        if (newcomer.losses != losses) {
+          newcomer.losses = losses;
+          newcomer.isPending = true;
+          newcomer.wanted = null;
+          newcomer.wellNanos = Long.MIN_VALUE;
+        }
+        if (newcomer.isPending) {
+          look(engine, newcomer, mayBegin, now, after);
+        }
+      }
+      runs.values().forEach(run -> look(run, isWaitedFor, now, after));
     }
+    after.forEach(Runnable::run);
   }
 
-  /** Whether a place is free again. */
-  private synchronized boolean lookAtAll(boolean mayBegin) {
-    long now = dispatcher.nanos();
-    boolean any = limits.get().newcomers() && mayBegin;
-    seen.keySet().removeIf(engine -> engine.replica().isGone());
-    ended.keySet().removeIf(engine -> engine.replica().isGone());
-    for (EngineState engine : dispatcher.engines()) {
-      long losses = dispatcher.engineEvents().losses(engine.replica(), engine.dpRank());
-      Newcomer newcomer = seen.computeIfAbsent(engine, one -> new Newcomer(losses));
-      if (newcomer.losses != losses) {
-        newcomer.losses = losses;
-        newcomer.isPending = true;
-        newcomer.isPlanned = false;
-        newcomer.wellNanos = Long.MIN_VALUE;
-      }
-      if (newcomer.isPending) {
-        look(engine, newcomer, any, now);
-      }
-    }
-    boolean isWaitedFor = dispatcher.queued() > dispatcher.held();
-    boolean isFree = false;
-    for (Run run : List.copyOf(runs.values())) {
-      if (run.sent != null && (isWaitedFor || run.engine.worksForClients(true))) {
-        breakOff(run);
-        isFree = true;
-      }
-      if (!isWaitedFor) {
-        goOn(run);
-      }
-    }
-    return isFree;
+  private boolean isWaitedFor() {
+    return dispatcher.queued() > dispatcher.held();
   }
 
-  private void look(EngineState engine, Newcomer newcomer, boolean mayBegin, long nowNanos) {
+  private void look(
+      EngineState engine,
+      Newcomer newcomer,
+      boolean mayBegin,
+      long nowNanos,
+      List<Runnable> after) {
     Replica replica = engine.replica();
-    if (!mayBegin) {
+    boolean isWell = replica.isWell();
+    boolean isReady = isWell && replica.namesModels() && (isExact(engine) || isNew(engine));
+    if (mostMillis() == 0 || (isReady && mayBegin)) {
       newcomer.isPending = false;
+      newcomer.wanted = null;
       plan(engine, List.of());
-    } else if (!replica.isWell()) {
-      newcomer.wellNanos = Long.MIN_VALUE;
-      if (!newcomer.isPlanned) {
-        newcomer.isPlanned = true;
-        plan(engine, wanted(engine));
+      if (mostMillis() > 0) {
+        after.add(() -> begin(engine));
       }
-    } else if (replica.namesModels() && (isExact(engine) || isNew(engine))) {
-      newcomer.isPending = false;
-      plan(engine, List.of());
-      begin(engine);
+      return;
+    }
+    if (!isWell) {
+      newcomer.wellNanos = Long.MIN_VALUE;
     } else if (newcomer.wellNanos == Long.MIN_VALUE) {
       newcomer.wellNanos = nowNanos;
-    } else if (nowNanos - newcomer.wellNanos > EVENTS_NANOS) {
+    }
+    long wellNanos = isWell ? nowNanos - newcomer.wellNanos : 0;
+    newcomer.isPending = wellNanos < MOST_NANOS;
+    if (mayBegin ? wellNanos > EVENTS_NANOS : isOverElsewhere(engine, wellNanos)) {
+      newcomer.wanted = List.of();
       plan(engine, List.of());
-      newcomer.isPending = nowNanos - newcomer.wellNanos < MOST_NANOS;
+    } else if (newcomer.wanted == null ? !isWell || !mayBegin : isWell && !mayBegin) {
+      after.add(() -> holdBack(engine, newcomer));
+    }
+  }
+
+  /** Whether an engine to which another router of the cluster sees is to get requests as usual. */
+  private boolean isOverElsewhere(EngineState engine, long wellNanos) {
+    return wellNanos > TimeUnit.MILLISECONDS.toNanos(mostMillis())
+        || engine.snapshot(dispatcher.nanos()).load().requestsInFlight() > 0;
+  }
+
+  /** Lets what a newcomer should hold, and does not, be load. */
+  @SuppressWarnings("ReferenceEquality") // it was not asked anew meanwhile
+  private void holdBack(EngineState engine, Newcomer newcomer) {
+    List<SharedPrefix> wanted;
+    synchronized (this) {
+      wanted = newcomer.wanted;
+    }
+    List<SharedPrefix> all =
+        wanted == null ? wanted(engine).stream().map(SharedPrefix::withoutTokens).toList() : wanted;
+    List<SharedPrefix> left = all.stream().filter(prefix -> lacks(engine, prefix)).toList();
+    synchronized (this) {
+      if (newcomer.isPending && newcomer.wanted == wanted && !closed && !runs.containsKey(engine)) {
+        newcomer.wanted = all;
+        plan(engine, left);
+      }
+    }
+  }
+
+  private boolean lacks(EngineState engine, SharedPrefix prefix) {
+    EngineView view = view(engine);
+    BlockChain chain = in(view, prefix);
+    return view.slot() < 0 || (chain != null && heldBlocks(chain, view.slot()) < chain.blocks());
+  }
+
+  private static @Nullable BlockChain in(EngineView view, SharedPrefix prefix) {
+    return view.space() == null ? prefix.chain() : prefix.chain().in(view.space());
+  }
+
+  private void look(Run run, boolean isWaitedFor, long nowNanos, List<Runnable> after) {
+    Replica replica = run.engine.replica();
+    State obstacle = replica.isGone() ? State.GONE : obstacle(run.engine);
+    boolean isBusy = run.engine.worksForClients(true);
+    if (run.sent != null && (obstacle != null || isWaitedFor || isBusy)) {
+      breakOff(run, after);
+      after.add(dispatcher::freed);
+      boolean isForOthers = isBusy && run.engine.snapshot(nowNanos).load().requestsInFlight() == 0;
+      if (isForOthers) {
+        run.pause(nowNanos);
+      }
+    }
+    if (obstacle != null) {
+      end(run, obstacle == State.OFF ? obstacle : State.GONE, after);
+    } else if (!isWaitedFor) {
+      after.add(() -> goOn(run));
     }
   }
 
   /** Begins at one engine, unless it has begun there; says how it stands. */
-  public synchronized Status begin(EngineState engine) {
-    Run running = runs.get(engine.name());
-    if (running != null) {
-      return running.status(State.RUNNING);
-    }
+  public Status begin(EngineState engine) {
     State obstacle = obstacle(engine);
     if (obstacle == null && !isExact(engine) && !isNew(engine)) {
       obstacle = State.NOT_EXACT;
     }
-    List<SharedPrefix> wanted = obstacle == null ? wanted(engine) : List.of();
-    if (wanted.isEmpty()) {
-      return Status.not(obstacle == null ? State.NOTHING_SHARED : obstacle);
+    List<SharedPrefix> wanted =
+        obstacle == null && !runs.containsKey(engine) ? wanted(engine) : List.of();
+    Run run;
+    synchronized (this) {
+      Run running = runs.get(engine);
+      if (running != null) {
+        return running.status(State.RUNNING);
+      }
+      if (wanted.isEmpty() || closed) {
+        State why = closed ? State.GONE : State.NOTHING_SHARED;
+        return Status.not(obstacle == null ? why : obstacle);
+      }
+      ended.remove(engine);
+      run = new Run(engine, wanted, dispatcher.nanos());
+      run.holdsBack = !engine.worksForClients(false);
+      runs.put(engine, run);
     }
-    ended.remove(engine);
-    Run run = new Run(engine, wanted, dispatcher.nanos());
-    run.holdsBack = !engine.worksForClients(false);
-    runs.put(engine.name(), run);
     sender.began(engine, run.status(State.RUNNING));
     goOn(run);
-    return ended.getOrDefault(engine, run.status(State.RUNNING));
+    return Objects.requireNonNullElseGet(status(engine), () -> run.status(State.RUNNING));
   }
 
   /** How it stands at an engine, or how it ended there last; null if it never began. */
   public synchronized @Nullable Status status(EngineState engine) {
-    Run run = runs.get(engine.name());
+    Run run = runs.get(engine);
     return run == null ? ended.get(engine) : run.status(State.RUNNING);
   }
 
   private @Nullable State obstacle(EngineState engine) {
-    if (engine.replica().transfer().role() == KvTransfer.Role.DECODE) {
+    if (mostMillis() == 0) {
+      return State.OFF;
+    }
+    KvTransfer transfer = engine.replica().transfer();
+    if (transfer.role() == KvTransfer.Role.DECODE) {
       return State.DECODES;
+    }
+    if (transfer.role() == KvTransfer.Role.PREFILL && !takesPlain(transfer.connector())) {
+      return State.PREFILLS;
     }
     if (!engine.replica().isWell()
         || engine.replica().draining()
@@ -350,6 +457,18 @@ public final class Prewarming implements DispatchListener {
     return view(engine).slot() < 0 || view(engine).trust() == Trust.SUSPECT
         ? State.NOT_EXACT
         : null;
+  }
+
+  /** Whether a prefill is known to take a completion that it does not hand over. */
+  private static boolean takesPlain(KvTransfer.Connector connector) {
+    return switch (connector) {
+      case NONE, NIXL, STORE -> true; // with a store a prefill is told nothing else
+      default -> false;
+    };
+  }
+
+  private long mostMillis() {
+    return computeMillis.getAsLong();
   }
 
   private boolean isExact(EngineState engine) {
@@ -369,7 +488,10 @@ public final class Prewarming implements DispatchListener {
   /** What the engine should hold, the most wanted first. */
   private List<SharedPrefix> wanted(EngineState engine) {
     Replica replica = engine.replica();
-    List<SharedPrefix> all = dispatcher.prefixes().shared(replica::serves, MOST_TOKENS, onlyKnown);
+    boolean isOneModel = models() <= 1;
+    Predicate<@Nullable String> models =
+        model -> model == null ? isOneModel : replica.serves(model);
+    List<SharedPrefix> all = dispatcher.prefixes().shared(models, MOST_TOKENS, onlyKnown);
     if (all.isEmpty() || replica.gpuBlocks() == 0) {
       return all;
     }
@@ -377,47 +499,90 @@ public final class Prewarming implements DispatchListener {
     long holds = replica.gpuBlocks() / replica.ranks() * blockTokens;
     return dispatcher
         .prefixes()
-        .shared(replica::serves, Math.min(MOST_TOKENS, (long) (MOST_SHARE * holds)), onlyKnown);
+        .shared(models, Math.min(MOST_TOKENS, (long) (MOST_SHARE * holds)), onlyKnown);
+  }
+
+  /** A request that names none goes to any engine, so its tokens may be of any of them. */
+  private long models() {
+    return dispatcher.engines().stream()
+        .flatMap(engine -> engine.replica().models().stream())
+        .distinct()
+        .count();
   }
 
   /** Goes on at an engine that is idle, or ends there. */
   private void goOn(Run run) {
-    while (run.sent == null) {
-      SharedPrefix next = run.left.peek();
-      long now = dispatcher.nanos();
-      if (next == null) {
-        end(run, State.DONE);
-        return;
+    List<Runnable> after = new ArrayList<>();
+    Sent next;
+    do {
+      boolean isWaitedFor = isWaitedFor();
+      synchronized (this) {
+        next = isWaitedFor ? null : next(run, after);
       }
-      State obstacle = obstacle(run.engine);
-      if (obstacle != null) {
-        end(run, State.GONE);
-        return;
-      }
-      if (now - run.sinceNanos > MOST_NANOS) {
-        end(run, State.LATE);
-        return;
-      }
-      if (leftMillis(run) <= 0) {
-        end(run, State.SPENT);
-        return;
-      }
-      boolean isKnown = isExact(run.engine) || (run.computed == 0 && isNew(run.engine));
-      if (!isKnown || run.engine.worksForClients(false)) {
-        return;
-      }
-      run.left.remove();
-      EngineView view = view(run.engine);
-      BlockChain chain = view.space() == null ? next.chain() : next.chain().in(view.space());
-      int held = chain == null ? 0 : heldBlocks(chain, view.slot());
-      if (chain != null && held < chain.blocks()) {
-        send(run, next, chain, held, now);
-      }
-    }
+    } while (next != null && !compute(run, next));
+    after.forEach(Runnable::run);
   }
 
-  private double leftMillis(Run run) {
-    return limits.get().computeMillis() - run.spentNanos / 1e6;
+  /** Takes the next one that is to be computed now, or ends. */
+  private @Nullable Sent next(Run run, List<Runnable> after) {
+    long now = dispatcher.nanos();
+    if (run.sent != null || !run.equals(runs.get(run.engine))) {
+      return null;
+    }
+    State over = reasonToEnd(run, now);
+    if (over != null) {
+      end(run, over, after);
+      return null;
+    }
+    boolean isKnown = isExact(run.engine) || (run.computed == 0 && isNew(run.engine));
+    if (!isKnown || now < run.pausedUntilNanos || run.engine.worksForClients(false)) {
+      return null;
+    }
+    Sent next = new Sent(run.left.remove());
+    run.sent = next;
+    return next;
+  }
+
+  private @Nullable State reasonToEnd(Run run, long nowNanos) {
+    if (run.left.isEmpty()) {
+      return State.DONE;
+    }
+    if (obstacle(run.engine) != null) {
+      return State.GONE;
+    }
+    if (nowNanos - run.sinceNanos > MOST_NANOS) {
+      return State.LATE;
+    }
+    return mostMillis() - run.spentNanos / 1e6 <= 0 ? State.SPENT : null;
+  }
+
+  /** Whether it is under way, or broken off; otherwise the engine holds it. */
+  @SuppressWarnings("ReferenceEquality")
+  private boolean compute(Run run, Sent sent) {
+    EngineView view = view(run.engine);
+    BlockChain chain = in(view, sent.prefix);
+    int held = chain == null ? 0 : heldBlocks(chain, view.slot());
+    synchronized (this) {
+      if (run.sent != sent) {
+        return true;
+      }
+      if (chain == null || held == chain.blocks()) {
+        run.sent = null;
+        return false;
+      }
+      sent.tokens = (chain.blocks() - held) * chain.space().blockSizeTokens();
+      sent.reservation = run.engine.prewarm(chain, held, dispatcher.nanos());
+      plan(run.engine, run.holdsBack ? List.copyOf(run.left) : List.of());
+    }
+    Runnable breakOff = sender.send(run.engine, sent.prefix, answer -> done(run, sent, answer));
+    synchronized (this) {
+      if (run.sent == sent) {
+        sent.breakOff = breakOff;
+        return true;
+      }
+    }
+    breakOff.run(); // it was meanwhile, or is over
+    return true;
   }
 
   private int heldBlocks(BlockChain chain, int slot) {
@@ -427,87 +592,97 @@ public final class Prewarming implements DispatchListener {
     return Math.min(chain.blocks(), tokens / chain.space().blockSizeTokens());
   }
 
-  private void send(Run run, SharedPrefix prefix, BlockChain chain, int held, long nowNanos) {
-    int tokens = (chain.blocks() - held) * chain.space().blockSizeTokens();
-    Reservation reservation = run.engine.prewarm(chain, held, nowNanos);
-    Sent sent = new Sent(prefix, reservation, tokens);
-    run.sent = sent;
-    plan(run.engine, run.holdsBack ? List.copyOf(run.left) : List.of());
-    sent.breakOff = sender.send(run.engine, prefix, result -> done(run, sent, result));
-  }
-
   /** Lets what is left be load, as far as there is time for it. */
   private void plan(EngineState engine, List<SharedPrefix> left) {
     long tokens = 0;
     for (SharedPrefix prefix : left) {
       tokens += prefix.newTokens();
     }
-    engine.plan(tokens, (double) limits.get().computeMillis());
+    engine.plan(tokens, (double) mostMillis());
   }
 
-  private void done(Run run, Sent sent, Result result) {
-    if (end(run, sent, result)) {
-      dispatcher.freed();
-    }
-  }
-
-  /** Whether it was not broken off before. */
   @SuppressWarnings("ReferenceEquality")
-  private synchronized boolean end(Run run, Sent sent, Result result) {
-    if (run.sent != sent) {
-      return false;
-    }
-    over(run, sent, result);
-    switch (result) {
-      case COMPUTED -> {
-        run.computed++;
-        run.tokens += sent.tokens;
-        goOn(run);
+  private void done(Run run, Sent sent, Answer answer) {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      if (run.sent != sent) {
+        return; // it was broken off before
       }
-      case BROKEN_OFF -> {}
-      case REFUSED -> end(run, State.REFUSED);
-      case FAILED -> end(run, State.FAILED);
+      over(run, sent, answer);
+      after.add(dispatcher::freed);
+      switch (answer.result()) {
+        case COMPUTED -> {
+          run.computed++;
+          run.refusedInARow = 0;
+        }
+        case BUSY, BROKEN_OFF -> {
+          run.left.addFirst(sent.prefix);
+          run.pause(dispatcher.nanos());
+        }
+        case REFUSED -> {
+          run.refusedInARow++;
+          if (run.computed == 0 || run.refusedInARow == MOST_REFUSED) {
+            end(run, State.REFUSED, after);
+          }
+        }
+        case FAILED -> end(run, State.FAILED, after);
+      }
+      after.add(() -> goOn(run));
     }
-    return true;
+    after.forEach(Runnable::run);
   }
 
-  private void over(Run run, Sent sent, Result result) {
+  private void over(Run run, Sent sent, Answer answer) {
     run.sent = null;
-    long now = dispatcher.nanos();
-    run.spentNanos += now - sent.reservation.sinceNanos();
-    boolean isComputed = result == Result.COMPUTED;
-    if (isComputed) {
-      run.engine.firstToken(sent.reservation, now);
+    Reservation reservation = sent.reservation;
+    if (reservation == null) {
+      return; // nobody was asked yet
     }
-    run.engine.release(sent.reservation, isComputed, now);
-    run.engine.meters().countPrewarm(result.label(), isComputed ? sent.tokens : 0);
+    long now = dispatcher.nanos();
+    run.spentNanos += now - reservation.sinceNanos();
+    run.problem = answer.problem() == null ? run.problem : answer.problem();
+    boolean isComputed = answer.result() == Result.COMPUTED;
+    boolean isTold = answer.computedTokens() >= 0;
+    int tokens = isTold ? Math.min(sent.tokens, answer.computedTokens()) : sent.tokens;
+    if (isComputed && (isTold ? tokens == sent.tokens : isExact(run.engine))) {
+      run.engine.firstToken(reservation, now); // shows its speed
+    }
+    run.engine.release(reservation, isComputed, now);
+    run.tokens += isComputed ? tokens : 0;
+    run.engine.meters().countPrewarm(answer.result().label(), isComputed ? tokens : 0);
   }
 
-  private void breakOff(Run run) {
+  private void breakOff(Run run, List<Runnable> after) {
     run.holdsBack = false;
     plan(run.engine, List.of());
     Sent sent = run.sent;
     if (sent != null) {
       run.left.addFirst(sent.prefix);
-      over(run, sent, Result.BROKEN_OFF);
-      sent.breakOff.run();
+      over(run, sent, new Answer(Result.BROKEN_OFF, -1, null));
+      if (sent.breakOff != null) {
+        after.add(sent.breakOff);
+      }
     }
   }
 
-  private void end(Run run, State how) {
+  private void end(Run run, State how, List<Runnable> after) {
     plan(run.engine, List.of());
-    runs.remove(run.engine.name(), run);
+    runs.remove(run.engine, run);
     Status status = run.status(how);
     ended.put(run.engine, status);
-    sender.ended(run.engine, status);
+    after.add(() -> sender.ended(run.engine, status));
   }
 
-  /** Breaks off all that is under way. */
-  public synchronized void close() {
-    runs.values()
-        .forEach(run -> {
-          breakOff(run);
-          end(run, State.GONE);
-        });
+  /** Breaks off all that is under way, for good. */
+  public void close() {
+    List<Runnable> after = new ArrayList<>();
+    synchronized (this) {
+      closed = true;
+      for (Run run : List.copyOf(runs.values())) {
+        breakOff(run, after);
+        end(run, State.GONE, after);
+      }
+    }
+    after.forEach(Runnable::run);
   }
 }

@@ -111,9 +111,15 @@ public final class HotPrefixes {
     keepsEnds = keeps;
   }
 
-  /** Whether the tokens of shared prefixes are kept, to be computed elsewhere. */
+  /**
+   * Whether the tokens of shared prefixes are kept, to be computed elsewhere. Those that are kept
+   * are forgotten if not.
+   */
   public synchronized void keepTokens(boolean keeps) {
     keepsTokens = keeps;
+    if (tokenIds > 0 && !keeps) {
+      all().forEach(this::dropTokens);
+    }
   }
 
   /**
@@ -198,7 +204,7 @@ public final class HotPrefixes {
     kept.removeIf(node -> node.tokenIds() == null);
     Collections.reverse(kept); // of equal ones what is below goes first
     Map<PrefixNode, Double> demand = new HashMap<>();
-    kept.forEach(node -> demand.put(node, node.demand(now)));
+    roots.values().forEach(root -> root.demand(now, demand));
     kept.sort(Comparator.comparingDouble(node -> demand.getOrDefault(node, 0.0)));
     for (PrefixNode node : kept) {
       if (tokenIds <= KEPT_SHARE * MOST_TOKEN_IDS) {
@@ -283,8 +289,10 @@ public final class HotPrefixes {
     List<Wanted> wanted = new ArrayList<>();
     roots.forEach((root, tree) -> {
       if (models.test(root.model)) {
+        Map<PrefixNode, Double> demand = new HashMap<>();
+        tree.demand(now, demand);
         for (PrefixNode child : tree.children()) {
-          Wanted.collect(root, null, child, onlyKnown, now, wanted);
+          Wanted.collect(root, null, child, onlyKnown, demand, wanted);
         }
       }
     });
@@ -370,13 +378,13 @@ public final class HotPrefixes {
         @Nullable Wanted above,
         PrefixNode node,
         boolean onlyKnown,
-        long now,
+        Map<PrefixNode, Double> demands,
         List<Wanted> into) {
-      double demand = node.demand(now);
+      double demand = demands.getOrDefault(node, 0.0);
       if (demand > 0 && !(onlyKnown && node.tokenIds() == null)) {
         Wanted wanted = new Wanted(root, above, node, demand);
         into.add(wanted);
-        node.children().forEach(child -> collect(root, wanted, child, onlyKnown, now, into));
+        node.children().forEach(child -> collect(root, wanted, child, onlyKnown, demands, into));
       }
     }
 

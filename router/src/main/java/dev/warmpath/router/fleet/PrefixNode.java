@@ -129,12 +129,15 @@ final class PrefixNode {
   /**
    * How many requests of the last ten minutes or so would have found all that they reused, or this
    * at least, in an engine that holds only what is shared.
+   *
+   * @param into gets that of this node and of each below
    */
-  double demand(long nowNanos) {
+  double demand(long nowNanos, Map<PrefixNode, Double> into) {
     double demand = shared ? recentEnds(nowNanos) : 0;
     for (PrefixNode child : children.values()) {
-      demand += child.demand(nowNanos);
+      demand += child.demand(nowNanos, into);
     }
+    into.put(this, demand);
     return demand;
   }
 

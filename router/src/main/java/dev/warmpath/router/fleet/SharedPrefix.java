@@ -20,4 +20,10 @@ public record SharedPrefix(
     BlockChain chain,
     int @Nullable [] tokenIds,
     long newTokens,
-    double demand) {}
+    double demand) {
+
+  /** The same, for who only wants to know which it is. */
+  public SharedPrefix withoutTokens() {
+    return new SharedPrefix(model, chain, null, newTokens, demand);
+  }
+}

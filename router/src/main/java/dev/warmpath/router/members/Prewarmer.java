@@ -1,11 +1,13 @@
 package dev.warmpath.router.members;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.dispatch.Dispatcher;
 import dev.warmpath.router.dispatch.Prewarming;
+import dev.warmpath.router.dispatch.Prewarming.Answer;
 import dev.warmpath.router.dispatch.Prewarming.Result;
 import dev.warmpath.router.fleet.EngineState;
 import dev.warmpath.router.fleet.Replica;
@@ -20,6 +22,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,7 +42,7 @@ import org.slf4j.LoggerFactory;
 public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Prewarmer.class);
-  private static final JsonFactory JSON = new JsonFactory();
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String PATH = "/v1/completions";
   private static final long LOOK_MILLIS = 100;
 
@@ -51,13 +54,12 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
 
   private static final int ANSWER_BYTES = 1 << 16;
   private static final int TOO_MANY = 429;
-
-  /** How long it takes if an operator asks for it where newcomers are left alone. */
-  private static final int STANDARD_MILLIS = 10_000;
+  private static final int UNAVAILABLE = 503;
 
   private final EngineClient client;
   private final Prewarming prewarming;
   private final BooleanSupplier isFirst;
+  private final Runnable keepsTokens;
   private final AtomicLong sent = new AtomicLong();
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(work -> {
@@ -85,16 +87,13 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
             new EngineClient.Limits(
                 () -> running.get().timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES));
     this.prewarming =
-        new Prewarming(
-            dispatcher, index, this, () -> limits(running.get().fleet().prewarmMs()), true);
-    dispatcher.prefixes().keepTokens(true);
+        new Prewarming(dispatcher, index, this, () -> running.get().fleet().prewarmMs(), true);
+    this.keepsTokens =
+        () -> dispatcher.prefixes().keepTokens(running.get().fleet().prewarmMs() > 0);
+    keepsTokens.run();
     dispatcher.listen(prewarming);
     var unused =
         thread.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
-  }
-
-  private static Prewarming.Limits limits(int millis) {
-    return new Prewarming.Limits(millis > 0, millis > 0 ? millis : STANDARD_MILLIS);
   }
 
   /** What is done where. */
@@ -105,6 +104,7 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
   /** The fleet may have changed, or time has passed. */
   public void look() {
     try {
+      keepsTokens.run();
       prewarming.look(isFirst.getAsBoolean());
     } catch (RuntimeException e) {
       LOG.error("shared prefixes could not be seen to", e);
@@ -112,7 +112,7 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
   }
 
   @Override
-  public Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Result> done) {
+  public Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Answer> done) {
     Replica replica = engine.replica();
     Map<String, String> headers = new HashMap<>();
     headers.put("x-request-id", "warmpath-prewarm-" + sent.incrementAndGet());
@@ -121,12 +121,27 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
     }
     EngineClient.Call call = client.call(replica, PATH, body(prefix), headers, TIMEOUT_MILLIS);
     call.answer()
-        .onSuccess(answer -> done.accept(result(engine, answer)))
+        .onSuccess(answer -> execute(() -> done.accept(answer(answer))))
         .onFailure(e -> {
           LOG.debug("{}: a shared prefix was not computed", engine.name(), e);
-          done.accept(Result.FAILED);
+          execute(() -> done.accept(new Answer(Result.FAILED, -1, "no answer")));
         });
     return call.breakOff();
+  }
+
+  /** What follows an answer is no work for an event loop. */
+  private void execute(Runnable work) {
+    try {
+      thread.execute(() -> {
+        try {
+          work.run();
+        } catch (RuntimeException e) {
+          LOG.error("the answer for a shared prefix could not be seen to", e);
+        }
+      });
+    } catch (RejectedExecutionException e) {
+      LOG.debug("an answer came after the end", e);
+    }
   }
 
   /**
@@ -136,7 +151,7 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
   private static byte[] body(SharedPrefix prefix) {
     int[] ids = Objects.requireNonNull(prefix.tokenIds());
     ByteArrayOutputStream body = new ByteArrayOutputStream(8 * ids.length + 128);
-    try (JsonGenerator json = JSON.createGenerator(body)) {
+    try (JsonGenerator json = JSON.getFactory().createGenerator(body)) {
       json.writeStartObject();
       if (prefix.model() != null) {
         json.writeStringField("model", prefix.model());
@@ -156,13 +171,27 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
     return body.toByteArray();
   }
 
-  private static Result result(EngineState engine, EngineClient.Answer answer) {
+  private static Answer answer(EngineClient.Answer answer) {
     int status = answer.status();
     if (status / 100 == 2) {
-      return Result.COMPUTED;
+      return new Answer(Result.COMPUTED, computedTokens(answer.body()), null);
     }
-    LOG.debug("{}: a shared prefix was answered with {}", engine.name(), status);
-    return status / 100 == 4 && status != TOO_MANY ? Result.REFUSED : Result.FAILED;
+    boolean isBusy = status == TOO_MANY || status == UNAVAILABLE;
+    Result refused = status / 100 == 4 ? Result.REFUSED : Result.FAILED;
+    return new Answer(isBusy ? Result.BUSY : refused, -1, "HTTP " + status);
+  }
+
+  /** By its usage; below 0 if it does not tell. */
+  private static int computedTokens(byte[] body) {
+    try {
+      JsonNode usage = JSON.readTree(body).path("usage");
+      JsonNode cached = usage.path("prompt_tokens_details").path("cached_tokens");
+      boolean isTold = usage.path("prompt_tokens").isInt() && cached.isInt();
+      return isTold ? Math.max(0, usage.path("prompt_tokens").intValue() - cached.intValue()) : -1;
+    } catch (IOException e) {
+      LOG.debug("an answer that is no JSON", e);
+      return -1;
+    }
   }
 
   @Override
@@ -173,13 +202,14 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
   @Override
   public void ended(EngineState engine, Prewarming.Status status) {
     LOG.info(
-        "{}: computed {} of {} prefixes that sessions share, {} tokens in {} ms ({})",
+        "{}: computed {} of {} prefixes that sessions share, {} tokens in {} ms ({}{})",
         engine.name(),
         status.computed(),
         status.prefixes(),
         status.tokens(),
         status.millis(),
-        status.state().label());
+        status.state().label(),
+        status.problem() == null ? "" : ": " + status.problem());
   }
 
   /** Why it does not begin, for operators; null if it does. */
@@ -190,6 +220,8 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
       case NOT_EXACT -> "its events do not tell exactly what it holds";
       case NOT_WELL -> "it is down, asleep, ejected or drained";
       case DECODES -> "other engines compute its prompts";
+      case PREFILLS -> "it computes prompts for others, and may not take one that is for itself";
+      case OFF -> "fleet.prewarm-ms is 0, so no tokens of prompts are kept";
       default -> null;
     };
   }

@@ -164,11 +164,12 @@ public enum Metric {
   PREWARM_REQUESTS_TOTAL(
       Type.COUNTER,
       "Shared prefixes that an engine was asked to compute, by result: computed, broken_off (a"
-          + " request came), refused (by the engine), failed. No other metric counts them.",
+          + " request came), busy (429 or 503), refused (by the engine), failed. Among requests they"
+          + " count only as in flight and queued.",
       "engine",
       "result"),
   PREWARM_TOKENS_TOTAL(
-      Type.COUNTER, "Tokens that an engine computed of shared prefixes.", "engine"),
+      Type.COUNTER, "Tokens that an engine really computed of shared prefixes.", "engine"),
   PREFIX_TOKENS_SHARE(
       Type.GAUGE, "Taken share of the memory of shared prefixes' tokens, 0 to 1; full is no harm."),
   PREDICTION_ERROR_TOKENS(

@@ -59,7 +59,7 @@ function prewarmed(status) {
   return status === null || status === undefined
     ? '–'
     : exact(status.computed) + ' of ' + exact(status.prefixes) + ' prefixes, ' + exact(status.tokens) + ' tokens in '
-      + millis(status.millis) + ' (' + words(status.state) + ')';
+      + millis(status.millis) + ' (' + words(status.state) + (status.problem === null ? '' : ': ' + status.problem) + ')';
 }
 
 function prefill(learned) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,7 @@ class FleetCommandTest {
   @Test
   void showsWhatAReplicaHasComputed() throws IOException {
     HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    AtomicReference<String> state = new AtomicReference<>("done");
     String prewarm =
         "\"engine\":\"gpu\",\"prewarm\":{\"state\":\"%s\",\"prefixes\":3,\"computed\":%d,"
             + "\"tokens\":%d,\"millis\":40}";
@@ -111,7 +113,7 @@ class FleetCommandTest {
             answer(
                 exchange,
                 "{\"replicas\":[{\"name\":\"gpu\",\"engines\":[{\"dpRank\":0,"
-                    + prewarm.formatted("done", 3, 4800)
+                    + prewarm.formatted(state.get(), 3, 4800)
                     + "}]}]}"));
     server.start();
     try {
@@ -127,6 +129,12 @@ class FleetCommandTest {
       assertThat(out.toString())
           .contains(
               "{\"replica\":\"gpu\",\"engines\":[{" + prewarm.formatted("done", 3, 4800) + "}]}");
+      state.set("spent");
+      assertThat(execute("fleet", "warm", "gpu", "--wait=30", admin)).isEqualTo(Exit.OK);
+      for (String how : List.of("refused", "failed", "gone", "late")) {
+        state.set(how);
+        assertThat(execute("fleet", "warm", "gpu", "--wait=30", admin)).isEqualTo(Exit.FAILED);
+      }
     } finally {
       server.stop(0);
     }

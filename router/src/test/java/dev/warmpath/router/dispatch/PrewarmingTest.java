@@ -3,18 +3,23 @@ package dev.warmpath.router.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.dispatch.Prewarming.Result;
 import dev.warmpath.router.dispatch.Prewarming.State;
 import dev.warmpath.router.fleet.EngineState;
 import dev.warmpath.router.fleet.KvTransfer;
+import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Outcome;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.SharedPrefix;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.encode.EncodedText;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -26,31 +31,25 @@ class PrewarmingTest {
   private final World world = new World("warm").with(1);
 
   private final List<Sent> sent = new ArrayList<>();
-  private boolean seesNewcomers = true;
   private long computeMillis = 10_000;
   private final Prewarming prewarming =
-      new Prewarming(
-          world.dispatcher,
-          world.index,
-          this::send,
-          () -> new Prewarming.Limits(seesNewcomers, computeMillis),
-          true);
+      new Prewarming(world.dispatcher, world.index, this::send, () -> computeMillis, true);
 
   /** A prefix that an engine was asked to compute. */
   private static final class Sent {
     private final EngineState engine;
     private final SharedPrefix prefix;
-    private final Consumer<Result> done;
+    private final Consumer<Prewarming.Answer> done;
     private boolean brokenOff;
 
-    private Sent(EngineState engine, SharedPrefix prefix, Consumer<Result> done) {
+    private Sent(EngineState engine, SharedPrefix prefix, Consumer<Prewarming.Answer> done) {
       this.engine = engine;
       this.prefix = prefix;
       this.done = done;
     }
   }
 
-  private Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Result> done) {
+  private Runnable send(EngineState engine, SharedPrefix prefix, Consumer<Prewarming.Answer> done) {
     Sent one = new Sent(engine, prefix, done);
     sent.add(one);
     return () -> one.brokenOff = true;
@@ -77,7 +76,12 @@ class PrewarmingTest {
   }
 
   private void answer(Result result) {
-    last().done.accept(result);
+    answer(last(), result, -1);
+  }
+
+  private static void answer(Sent sent, Result result, int computedTokens) {
+    String problem = result == Result.COMPUTED ? null : "HTTP 418";
+    sent.done.accept(new Prewarming.Answer(result, computedTokens, problem));
   }
 
   private EngineState engine(String name) {
@@ -107,7 +111,8 @@ class PrewarmingTest {
     assertThat(last().prefix.tokenIds()).isEqualTo(World.prompt(SHARED, 64, 1, 0).first(SHARED));
     world.pass(20);
     answer(Result.COMPUTED);
-    assertThat(status("r1")).isEqualTo(new Prewarming.Status(State.DONE, 2, 2, 2 * SHARED, 60));
+    assertThat(status("r1"))
+        .isEqualTo(new Prewarming.Status(State.DONE, 2, 2, 2 * SHARED, 60, null));
     assertThat(sent).allMatch(each -> each.engine.name().equals("r1"));
   }
 
@@ -289,8 +294,8 @@ class PrewarmingTest {
     world.add("r2");
     prewarming.look();
     assertThat(sent).hasSize(2);
-    sent.get(0).done.accept(Result.REFUSED);
-    sent.get(1).done.accept(Result.FAILED);
+    answer(sent.get(0), Result.REFUSED, -1);
+    answer(sent.get(1), Result.FAILED, -1);
     prewarming.look();
     assertThat(sent).hasSize(2);
     assertThat(status("r1").state()).isEqualTo(State.REFUSED);
@@ -298,6 +303,158 @@ class PrewarmingTest {
     assertThat(engine("r2").snapshot(world.nanos.get()).load().requestsInFlight()).isZero();
     assertThat(engine("r2").snapshot(world.nanos.get()).plannedTokens()).isZero();
     assertThat(engine("r2").snapshot(world.nanos.get()).ejected()).isFalse();
+  }
+
+  @Test
+  void aPrefixThatIsRefusedIsLeftOutAndAfterTwoInARowAllAre() {
+    for (int family = 1; family <= 5; family++) {
+      serve(family, 8 - family);
+    }
+    world.add("r1");
+    prewarming.look();
+    answer(Result.COMPUTED);
+    answer(Result.REFUSED);
+    answer(Result.COMPUTED);
+    answer(Result.REFUSED);
+    assertThat(status("r1").state()).isEqualTo(State.RUNNING);
+    answer(Result.REFUSED);
+    assertThat(sent).hasSize(5);
+    assertThat(status("r1").state()).isEqualTo(State.REFUSED);
+    assertThat(status("r1").computed()).isEqualTo(2);
+    assertThat(status("r1").problem()).isEqualTo("HTTP 418");
+  }
+
+  @Test
+  void oneThatIsBusyIsAskedAgainLater() {
+    serve(1, 3);
+    world.add("r1");
+    prewarming.look();
+    answer(Result.BUSY);
+    prewarming.look();
+    assertThat(sent).hasSize(1);
+    world.pass(1_000);
+    prewarming.look();
+    assertThat(sent).hasSize(2);
+    assertThat(last().prefix.tokenIds()).isEqualTo(sent.get(0).prefix.tokenIds());
+    assertThat(status("r1").state()).isEqualTo(State.RUNNING);
+    assertThat(world.counted(Metric.PREWARM_REQUESTS_TOTAL, "r1", "busy")).isEqualTo(1);
+  }
+
+  /** What it held already would make it look quick. */
+  @Test
+  void onlyWhatWasReallyComputedCountsAndShowsItsSpeed() {
+    serve(1, 3);
+    serve(2, 5);
+    world.add("r1");
+    world.trust("r1", Trust.NONE);
+    world.connected.add(world.replica("r1"));
+    prewarming.look();
+    world.pass(1);
+    answer(last(), Result.COMPUTED, 17);
+    assertThat(engine("r1").snapshot(world.nanos.get()).prefillSamples()).isZero();
+    assertThat(world.counted(Metric.PREWARM_TOKENS_TOTAL, "r1")).isEqualTo(17);
+    world.trust("r1", Trust.EXACT);
+    prewarming.look();
+    world.pass(100);
+    answer(last(), Result.COMPUTED, SHARED + 1);
+    assertThat(engine("r1").snapshot(world.nanos.get()).prefillSamples()).isEqualTo(1);
+    assertThat(status("r1").tokens()).isEqualTo(17 + SHARED);
+  }
+
+  @Test
+  void anEngineThatTellsNothingShowsItsSpeedOnlyIfItIsExact() {
+    serve(1, 3);
+    world.add("r1");
+    world.trust("r1", Trust.NONE);
+    world.connected.add(world.replica("r1"));
+    prewarming.look();
+    world.pass(1);
+    answer(Result.COMPUTED);
+    assertThat(engine("r1").snapshot(world.nanos.get()).prefillSamples()).isZero();
+  }
+
+  /** They are told of assignments while the queue is locked. */
+  @Test
+  void requestsDoNotWaitForWhatIsSent() {
+    serve(1, 3);
+    Replica newcomer = world.add("r1");
+    List<String> done = new ArrayList<>();
+    Prewarming[] made = new Prewarming[1];
+    Assignment assignment = world.assign(World.request(World.prompt(1)).only(Set.of("r1")));
+    assignment.finished(Outcome.COMPLETED);
+    Runnable request =
+        () -> elsewhere(() -> made[0].assigned(World.request(World.prompt(1)), assignment));
+    made[0] =
+        new Prewarming(
+            world.dispatcher,
+            world.index,
+            new Prewarming.Sender() {
+              @Override
+              public Runnable send(
+                  EngineState engine, SharedPrefix prefix, Consumer<Prewarming.Answer> answered) {
+                request.run();
+                done.add("sent");
+                return () -> done.add("broken off");
+              }
+
+              @Override
+              public void began(EngineState engine, Prewarming.Status status) {
+                request.run();
+                done.add("began");
+              }
+
+              @Override
+              public void ended(EngineState engine, Prewarming.Status status) {
+                request.run();
+                done.add("ended");
+              }
+            },
+            () -> 10_000,
+            true);
+    made[0].begin(engine("r1"));
+    assertThat(done).containsExactly("began", "sent", "broken off");
+    assertThat(newcomer.requests()).isZero();
+    made[0].close();
+    assertThat(done).endsWith("ended");
+  }
+
+  /** Waits for it on another thread, which must not need a lock of this one. */
+  private static void elsewhere(Runnable work) {
+    assertThat(CompletableFuture.runAsync(work)).succeedsWithin(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void aPlaceIsGivenOnUnderNoLockIfSendingFailsAtOnce() {
+    World full = new World("warm", 1).with(1);
+    full.dispatcher.prefixes().keepTokens(true);
+    full.store("r0", SHARED / 16, World.prompt(SHARED, 64, 1, 0));
+    for (int session = 0; session < 3; session++) {
+      Assignment assignment = full.assign(World.prompt(SHARED, 64, 1, session));
+      assignment.usage(SHARED + 64, SHARED);
+      assignment.finished(Outcome.COMPLETED);
+    }
+    full.lose("r0");
+    EngineState engine = full.dispatcher.engine("r0");
+    List<Prewarming> made = new ArrayList<>();
+    List<DispatchResult> later = new ArrayList<>();
+    made.add(
+        new Prewarming(
+            full.dispatcher,
+            full.index,
+            (to, prefix, done) -> {
+              full.dispatcher.admit(
+                  World.request(World.prompt(16)),
+                  result -> {
+                    elsewhere(() -> made.get(0).status(engine));
+                    later.add(result);
+                  });
+              done.accept(new Prewarming.Answer(Result.FAILED, -1, "no answer"));
+              return () -> {};
+            },
+            () -> 10_000,
+            true));
+    made.get(0).begin(engine);
+    assertThat(later).singleElement().isInstanceOf(Assignment.class);
   }
 
   @Test
@@ -341,19 +498,108 @@ class PrewarmingTest {
   }
 
   @Test
-  void newcomersAreLeftAloneByTheKeyAndWhereAnotherRouterSeesToThem() {
+  void nothingIsComputedAnywhereIfItMayTakeNoTime() {
     serve(1, 3);
-    seesNewcomers = false;
+    computeMillis = 0;
     world.add("r1");
     prewarming.look();
-    seesNewcomers = true;
-    world.add("r2");
-    prewarming.look(false);
+    assertThat(prewarming.begin(engine("r1")).state()).isEqualTo(State.OFF);
+    computeMillis = 10_000;
     prewarming.look();
-    assertThat(sent).isEmpty();
+    assertThat(sent).as("it was there before").isEmpty();
     assertThat(prewarming.begin(engine("r1")).state()).isEqualTo(State.RUNNING);
     assertThat(prewarming.begin(engine("r1")).prefixes()).isEqualTo(1);
     assertThat(sent).hasSize(1);
+    computeMillis = 0;
+    prewarming.look();
+    assertThat(last().brokenOff).isTrue();
+    assertThat(status("r1").state()).isEqualTo(State.OFF);
+  }
+
+  /** As another router of the cluster is the first one, until it dies. */
+  @Test
+  void aNewcomerToWhichAnotherRouterSeesIsHeldBackAndInheritedFromIt() {
+    serve(1, 3);
+    serve(2, 5);
+    world.add("r1");
+    prewarming.look(false);
+    assertThat(sent).isEmpty();
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isEqualTo(2 * SHARED);
+    world.store("r1", SHARED / 16, World.prompt(SHARED, 64, 2, 0)); // by that router
+    prewarming.look(false);
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isEqualTo(SHARED);
+    Assignment assignment = assign("r1");
+    prewarming.look(false);
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isZero();
+    assignment.finished(Outcome.COMPLETED);
+    world.pass(50_000);
+    prewarming.look(true);
+    assertThat(sent).hasSize(1);
+    assertThat(last().prefix.tokenIds()).isEqualTo(World.prompt(SHARED, 64, 1, 0).first(SHARED));
+  }
+
+  @Test
+  void itIsHeldBackForNoLongerThanAnEngineMayCompute() {
+    serve(1, 3);
+    world.add("r1");
+    prewarming.look(false);
+    world.pass(10_100);
+    prewarming.look(false);
+    assertThat(engine("r1").snapshot(0).plannedTokens()).isZero();
+    world.pass(50_000);
+    prewarming.look(false);
+    prewarming.look(true);
+    assertThat(sent).as("it is no newcomer after a minute").isEmpty();
+  }
+
+  /** Routers that know nothing of each other would break each other off all the time. */
+  @Test
+  void thePauseGrowsEachTimeItIsBrokenOffForOthers() {
+    serve(1, 3);
+    Replica newcomer = world.add("r1");
+    prewarming.look();
+    for (int seconds = 1; seconds <= 4; seconds *= 2) {
+      newcomer.otherLoad(0, new OtherLoad(1, 0, 0));
+      prewarming.look();
+      assertThat(last().brokenOff).isTrue();
+      newcomer.otherLoad(0, OtherLoad.NONE);
+      int before = sent.size();
+      world.pass(seconds * 1_000 - 1);
+      prewarming.look();
+      assertThat(sent).hasSize(before);
+      world.pass(1);
+      prewarming.look();
+      assertThat(sent).hasSize(before + 1);
+    }
+  }
+
+  @Test
+  void oneOfTheSameNameIsAnotherEngine() {
+    serve(1, 3);
+    Replica before = world.add("r1");
+    prewarming.look();
+    EngineState old = engine("r1");
+    world.fleet.change(List.of(before), List.of());
+    world.add("r1");
+    prewarming.look();
+    assertThat(sent).hasSize(2);
+    assertThat(sent.get(0).brokenOff).isTrue();
+    assertThat(old.snapshot(world.nanos.get()).load().requestsInFlight()).isZero();
+    assertThat(last().engine).isSameAs(engine("r1")).isNotSameAs(old);
+    assertThat(last().brokenOff).isFalse();
+    assertThat(status("r1").state()).isEqualTo(State.RUNNING);
+  }
+
+  @Test
+  void aDrainEndsWhatIsUnderWay() {
+    serve(1, 3);
+    Replica newcomer = world.add("r1");
+    prewarming.look();
+    newcomer.draining(true);
+    prewarming.look();
+    assertThat(last().brokenOff).isTrue();
+    assertThat(newcomer.requests()).isZero();
+    assertThat(status("r1").state()).isEqualTo(State.GONE);
   }
 
   @Test
@@ -369,6 +615,9 @@ class PrewarmingTest {
     decode.transfer(
         new KvTransfer(KvTransfer.Role.DECODE, KvTransfer.Connector.NIXL, "", "", 0, 0, false));
     assertThat(prewarming.begin(engine("r2")).state()).isEqualTo(State.DECODES);
+    decode.transfer(
+        new KvTransfer(KvTransfer.Role.PREFILL, KvTransfer.Connector.SGLANG, "", "", 0, 0, false));
+    assertThat(prewarming.begin(engine("r2")).state()).isEqualTo(State.PREFILLS);
     assertThat(sent).isEmpty();
   }
 
@@ -399,7 +648,7 @@ class PrewarmingTest {
               sent.add(one);
               return () -> one.brokenOff = true;
             },
-            () -> new Prewarming.Limits(true, 10_000),
+            () -> 10_000,
             true);
     full.store("r0", SHARED / 16, World.prompt(SHARED, 64, 1, 0));
     for (int session = 0; session < 3; session++) {
@@ -426,5 +675,25 @@ class PrewarmingTest {
     prewarming.close();
     assertThat(last().brokenOff).isTrue();
     assertThat(engine("r1").snapshot(world.nanos.get()).load().requestsInFlight()).isZero();
+    world.add("r2");
+    prewarming.look(); // as the fleet does while it is closed
+    prewarming.begin(engine("r2"));
+    assertThat(sent).hasSize(1);
+  }
+
+  /** Requests that name no model have the tokens of any. */
+  @Test
+  void withoutAModelPromptsCountOnlyInAFleetOfOne() {
+    world.store("r0", SHARED / 16, World.prompt(SHARED, 64, 1, 0));
+    for (int session = 0; session < 3; session++) {
+      BlockChain chain = World.chain(World.prompt(SHARED, 64, 1, session));
+      EncodedText tokens = new EncodedText(World.prompt(SHARED, 64, 1, session).sequences().get(0));
+      world.dispatcher.prefixes().add(null, chain, SHARED / 16, tokens, SHARED / 16);
+    }
+    world.add("r1");
+    prewarming.look();
+    assertThat(sent).hasSize(1);
+    world.add("r2").models(Set.of("other"));
+    assertThat(prewarming.begin(engine("r2")).state()).isEqualTo(State.NOTHING_SHARED);
   }
 }

@@ -240,6 +240,15 @@ class HotPrefixesTest {
     nanos += TimeUnit.MINUTES.toNanos(61);
     prefixes.expire();
     assertThat(prefixes.tokenShare()).isZero();
+    addTokens(104, 7, 3, 3);
+    addTokens(104, 7, 3, 3);
+    addTokens(105, 7, 3, 3);
+    assertThat(prefixes.tokenShare()).isPositive();
+    prefixes.keepTokens(false);
+    assertThat(prefixes.tokenShare()).isZero();
+    assertThat(prefixes.shared(model -> true, 1_000, true)).isEmpty();
+    addTokens(106, 7, 3, 3);
+    assertThat(prefixes.tokenShare()).isZero();
   }
 
   /**

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
  */
 final class PrewarmRequest extends EngineRequest {
 
-  private final Consumer<Prewarming.Result> done;
+  private final Consumer<Prewarming.Answer> done;
 
-  PrewarmRequest(SharedPrefix prefix, Consumer<Prewarming.Result> done) {
+  PrewarmRequest(SharedPrefix prefix, Consumer<Prewarming.Answer> done) {
     super(
         block -> prefix.chain().localHash(block), // nobody asks for the answer's only token
         prefix.chain().blocks() * prefix.chain().space().blockSizeTokens(),
@@ -23,6 +23,7 @@ final class PrewarmRequest extends EngineRequest {
   }
 
   void computed() {
-    done.accept(Prewarming.Result.COMPUTED);
+    int computed = promptTokens() - cachedTokens();
+    done.accept(new Prewarming.Answer(Prewarming.Result.COMPUTED, computed, null));
   }
 }

@@ -564,7 +564,7 @@ public final class VirtualFleet {
   }
 
   private Runnable prewarm(
-      VirtualEngine engine, SharedPrefix prefix, Consumer<Prewarming.Result> done) {
+      VirtualEngine engine, SharedPrefix prefix, Consumer<Prewarming.Answer> done) {
     PrewarmRequest request = new PrewarmRequest(prefix, done);
     engine.submit(request, nowNanos);
     return () -> engine.abort(request, nowNanos);

@@ -59,7 +59,7 @@ final class VirtualRouter implements EngineEvents {
   private static final long LOOK_NANOS = 100_000_000;
 
   /** The default of {@code fleet.prewarm-ms}. */
-  private static final Prewarming.Limits PREWARM_LIMITS = new Prewarming.Limits(true, 10_000);
+  private static final long PREWARM_MILLIS = 10_000;
 
   final int number;
   final KvIndex index;
@@ -127,7 +127,7 @@ final class VirtualRouter implements EngineEvents {
                 dispatcher,
                 index,
                 (engine, prefix, done) -> prewarms.begin(engine(engine.replica()), prefix, done),
-                () -> PREWARM_LIMITS,
+                () -> PREWARM_MILLIS,
                 false)
             : null;
     lookAtNewcomers();
@@ -194,7 +194,7 @@ final class VirtualRouter implements EngineEvents {
   /** Lets an engine compute a prefix. */
   interface Prewarms {
     /** See {@link Prewarming.Sender}. */
-    Runnable begin(VirtualEngine engine, SharedPrefix prefix, Consumer<Prewarming.Result> done);
+    Runnable begin(VirtualEngine engine, SharedPrefix prefix, Consumer<Prewarming.Answer> done);
   }
 
   /** The engine is gone for good, and what it held with it. */

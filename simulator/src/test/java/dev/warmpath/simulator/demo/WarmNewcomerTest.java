@@ -106,12 +106,11 @@ class WarmNewcomerTest {
   }
 
   @Test
-  void anOperatorAsksWhereNewcomersAreLeftAlone() throws Exception {
+  void anOperatorAsksAgain() throws Exception {
     LiveEngine newcomer = launcher.start(options(QUICK));
-    try (RouterProcess router = router(0)) {
+    try (RouterProcess router = router(10_000)) {
       add(router, newcomer);
-      await(() -> isConnected(router, "new"));
-      assertThat(engine(router).path("prewarm").isNull()).isTrue();
+      await(() -> "done".equals(state(router)));
       HttpResponse<String> unknown = call(admin(router) + "/admin/replicas/none/warm", "");
       assertThat(unknown.statusCode()).isEqualTo(404);
       assertThat(unknown.body()).contains("no replica is called none");
@@ -123,6 +122,20 @@ class WarmNewcomerTest {
       HttpResponse<String> drained = call(admin(router) + "/admin/replicas/new/warm", "");
       assertThat(drained.statusCode()).isEqualTo(409);
       assertThat(drained.body()).contains("'new' is not warmed: it is down, asleep, ejected or dr");
+    }
+  }
+
+  @Test
+  void noTokensOfPromptsAreKeptWhereNobodyMayComputeThem() throws Exception {
+    LiveEngine newcomer = launcher.start(options(QUICK));
+    try (RouterProcess router = router(0)) {
+      assertThat(metric(router, "warmpath_prefix_tokens_share")).isZero();
+      add(router, newcomer);
+      await(() -> isConnected(router, "new"));
+      HttpResponse<String> off = call(admin(router) + "/admin/replicas/new/warm", "");
+      assertThat(off.statusCode()).isEqualTo(409);
+      assertThat(off.body()).contains("'new' is not warmed: fleet.prewarm-ms is 0");
+      assertThat(engine(router).path("prewarm").isNull()).isTrue();
     }
   }
 
@@ -178,6 +191,7 @@ class WarmNewcomerTest {
       await(() -> "refused".equals(state(router)));
       LockSupport.parkNanos(300_000_000);
       assertThat(asked).hasValue(1);
+      assertThat(engine(router).path("prewarm").path("problem").asText()).isEqualTo("HTTP 400");
       assertThat(engine(router).path("requestsInFlight").asInt()).isZero();
     } finally {
       refusing.stop(0);
