@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * <p>Nothing is written for the first five minutes, until the index is likely to be whole. Then a
  * pod is written when its cost has changed by a second or more, and by half of it, once a minute at
  * most, or by a tenth, once in five minutes. What another router has written counts as written by
- * this one, when it is met. A pod that cannot be written is tried again after a minute; without the
- * right to it, or an answer of the API server, all are left alone for ten minutes, or one. The log
- * tells once.
+ * this one, when it is met, also between this one's look at the pod and its write. A pod that
+ * cannot be written is tried again after a minute; without the right to it, or an answer of the API
+ * server, all are left alone for ten minutes, or one. The log tells once.
  *
  * <p>Thread-safe; a thread of its own waits for the API server, while there is something to write.
  */
@@ -42,7 +42,8 @@ final class DeletionCosts implements AutoCloseable {
    * router's last minute, as far as this one knows: the pod's minute begins anew.
    *
    *   worth ─▶ latest ─▶ thread ─▶ due by the rule? ─▶ empty patch ─▶ another's? its minute begins
-   *                                                        └────────▶ as left: patch
+   *                                                        └────────▶ as left: patch of this very
+   *                                                                   version; 409? its minute begins
    */
 
   static final String ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
@@ -219,7 +220,8 @@ final class DeletionCosts implements AutoCloseable {
 
   private void write(String namespace, String pod, int cost) {
     try {
-      Integer there = cost(patch(namespace, pod, "{}"));
+      Pod found = patch(namespace, pod, "{}");
+      Integer there = cost(found);
       Written before = written.get(pod);
       if (there != null && (before == null || before.cost != there)) {
         written.put(pod, new Written(there, nanoClock.getAsLong()));
@@ -227,7 +229,8 @@ final class DeletionCosts implements AutoCloseable {
         patch(
             namespace,
             pod,
-            "{\"metadata\":{\"annotations\":{\"%s\":\"%d\"}}}".formatted(ANNOTATION, cost));
+            "{\"metadata\":{\"resourceVersion\":\"%s\",\"annotations\":{\"%s\":\"%d\"}}}"
+                .formatted(found.getMetadata().getResourceVersion(), ANNOTATION, cost));
         written.put(pod, new Written(cost, nanoClock.getAsLong()));
       }
       failed.remove(pod);
@@ -272,6 +275,9 @@ final class DeletionCosts implements AutoCloseable {
     switch (e.getCode()) {
       case HttpURLConnection.HTTP_NOT_FOUND -> {
         return; // it is gone, and the next look says so
+      }
+      case HttpURLConnection.HTTP_CONFLICT -> {
+        return; // written meanwhile, by another router as far as is known
       }
       case HttpURLConnection.HTTP_UNAUTHORIZED, HttpURLConnection.HTTP_FORBIDDEN ->
           restNanos = now + REFUSED_NANOS;

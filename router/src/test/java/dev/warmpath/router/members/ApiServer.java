@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -70,6 +71,7 @@ final class ApiServer implements AutoCloseable {
   private int failingStatus;
   private final List<String> tries = new ArrayList<>();
   private final List<String> patches = new ArrayList<>();
+  private Consumer<String> afterTry = name -> {};
   private int lists;
 
   ApiServer() {
@@ -104,6 +106,11 @@ final class ApiServer implements AutoCloseable {
   /** Requests with this method are refused, whatever for. */
   synchronized void forbidMethod(HttpMethod method) {
     forbiddenMethods = Set.of(method);
+  }
+
+  /** Does this with the name of each object of which an empty patch has been answered. */
+  synchronized void afterTry(Consumer<String> action) {
+    afterTry = action;
   }
 
   /** Answers patches of that object with this status; an empty name for none. */
@@ -198,11 +205,17 @@ final class ApiServer implements AutoCloseable {
     }
     if (isEmpty) {
       request.response().end(Serialization.asJson(object));
+      afterTry.accept(name);
+      return;
+    }
+    GenericKubernetesResource patch =
+        Serialization.unmarshal(body, GenericKubernetesResource.class);
+    String expected = patch.getMetadata().getResourceVersion();
+    if (expected != null && !expected.equals(object.getMetadata().getResourceVersion())) {
+      fail(request, 409, "the object has been modified");
       return;
     }
     patches.add(name);
-    GenericKubernetesResource patch =
-        Serialization.unmarshal(body, GenericKubernetesResource.class);
     Map<String, String> merged = new TreeMap<>();
     if (object.getMetadata().getAnnotations() != null) {
       merged.putAll(object.getMetadata().getAnnotations());

@@ -128,6 +128,33 @@ class DeletionCostsTest {
   }
 
   @Test
+  void whatAnotherWritesBetweenLookAndWriteStaysForAMinute() {
+    server.afterTry(name -> {
+      if (name.equals("pod-a")) {
+        annotate(a, "7000");
+      }
+    });
+    List<ILoggingEvent> lines = logged(() -> costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0)));
+    assertThat(cost(a)).isEqualTo("7000");
+    assertThat(server.patches()).containsExactly("pod-b");
+    assertThat(lines).isEmpty();
+    server.afterTry(name -> {});
+    pass(59);
+    costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+    assertThat(server.tries()).containsExactly("pod-a", "pod-b");
+    for (int minute = 0; minute < 2; minute++) {
+      pass(60);
+      costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));
+    }
+    assertThat(cost(a)).isEqualTo("1000");
+  }
+
+  private void annotate(Pod pod, String cost) {
+    pod.getMetadata().setAnnotations(Map.of(DeletionCosts.ANNOTATION, cost));
+    server.put(pod);
+  }
+
+  @Test
   void onlyTheRightToPatchIsNeeded() {
     server.forbidMethod(HttpMethod.GET);
     costs.write(Map.of("pod-a", 1.0, "pod-b", 2.0));

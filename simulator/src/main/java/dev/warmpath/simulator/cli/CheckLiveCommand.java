@@ -72,6 +72,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
           "access-log", "{}");
 
   private static final Duration SOON = Duration.ofSeconds(3);
+  private static final Duration DECISIONS_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration READY_LIMIT = Duration.ofSeconds(30);
   private static final int TENANTS = 4;
 
@@ -150,7 +151,8 @@ public final class CheckLiveCommand implements WarmpathCommand {
     LoadRun run = new LoadRun(load, check, clients, done -> progress(done, load.requests()));
     LoadReport report = run.run();
     try {
-      return check.report(report, CauseCheck.read("http://127.0.0.1:" + router.adminPort()));
+      return check.report(
+          report, CauseCheck.read("http://127.0.0.1:" + router.adminPort(), DECISIONS_TIMEOUT));
     } catch (IOException e) {
       throw CommandException.failed("the router's decisions cannot be read: " + e.getMessage());
     }

@@ -1,12 +1,16 @@
 package dev.warmpath.simulator.demo;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -31,23 +35,41 @@ public record CauseCheck(int judged, int unbalanced, Map<String, Long> tokens) {
    * Reads all decisions that a router keeps.
    *
    * @param adminUrl of the router
-   * @throws IOException if it does not show them
+   * @param timeout of each answer
+   * @throws IOException if it does not show them; says the URL, and the status if it is not 200
    */
-  public static CauseCheck read(String adminUrl) throws IOException, InterruptedException {
+  public static CauseCheck read(String adminUrl, Duration timeout)
+      throws IOException, InterruptedException {
     HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     Sums sums = new Sums();
     String before = "";
     while (true) {
       URI page = URI.create(adminUrl + "/admin/decisions?limit=" + PAGE + before);
-      JsonNode decisions =
-          JSON.readTree(
-                  http.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).body())
-              .path("decisions");
+      JsonNode decisions = decisions(http, page, timeout);
       decisions.forEach(sums::add);
       if (decisions.size() < PAGE) {
         return new CauseCheck(sums.judged, sums.unbalanced, sums.tokens);
       }
       before = "&before=" + decisions.get(PAGE - 1).path("id").asLong();
+    }
+  }
+
+  private static JsonNode decisions(HttpClient http, URI page, Duration timeout)
+      throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(page).timeout(timeout).build();
+    HttpResponse<String> answer;
+    try {
+      answer = http.send(request, BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new IOException(page + " was not answered: " + e, e);
+    }
+    if (answer.statusCode() != HttpURLConnection.HTTP_OK) {
+      throw new IOException(page + " was answered with " + answer.statusCode());
+    }
+    try {
+      return JSON.readTree(answer.body()).required("decisions");
+    } catch (JsonProcessingException | IllegalArgumentException e) {
+      throw new IOException(page + " shows no decisions", e);
     }
   }
 

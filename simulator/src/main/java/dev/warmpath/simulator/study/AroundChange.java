@@ -25,6 +25,8 @@ record AroundChange(String title, List<ReportCell> cells) {
     HIT_RATE(Figure.HIT_RATE, ReportMinute::hitRate);
 
     private final Figure figure;
+
+    @SuppressWarnings("ImmutableEnumChecker") // method references
     private final Function<ReportMinute, Estimate> value;
 
     Shown(Figure figure, Function<ReportMinute, Estimate> value) {
