@@ -18,8 +18,8 @@ public record PromptUsage(double millis, long firstNanos, long lastNanos) {
    * Prompts wait since they come unevenly, and a fleet of many engines evens that out: the share of
    * its time that it can give to prompts before they wait for three times as long as they are
    * computed falls short of all by a part that goes with one over the root of the engines, as in any
-   * queue with many servers. The factor is what simulated fleets of 4, 8 and 16 engines showed
-   * (docs/autoscaling.md).
+   * queue with many servers. The factor is fitted to simulated fleets of 4, 8 and 16 engines that play
+   * one trace; docs/autoscaling.md says how far it is off with others.
    */
 
   /** Nothing came. */
