@@ -18,6 +18,7 @@ import dev.warmpath.tokenizer.encode.EncodedText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -434,7 +435,7 @@ class PrewarmingTest {
       assignment.finished(Outcome.COMPLETED);
     }
     full.lose("r0");
-    EngineState engine = full.dispatcher.engine("r0");
+    EngineState engine = Objects.requireNonNull(full.dispatcher.engine("r0"));
     List<Prewarming> made = new ArrayList<>();
     List<DispatchResult> later = new ArrayList<>();
     made.add(
