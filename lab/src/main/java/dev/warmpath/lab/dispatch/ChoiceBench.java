@@ -31,6 +31,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
@@ -112,6 +113,7 @@ final class ChoiceBench {
     }
   }
 
+  @SuppressWarnings("ArrayRecordComponent") // read, never compared
   private record Request(BlockChain chain, long[] names, PreparedRequest prepared) {}
 
   private record Running(Assignment assignment, int promptTokens, int cachedTokens) {}
@@ -173,7 +175,7 @@ final class ChoiceBench {
         List<Assignment> chosen = new ArrayList<>(BATCH);
         long begin = meters.threadCpuNanos();
         for (Request request : asked) {
-          nowNanos += ANSWER_NANOS / (IN_FLIGHT * engines);
+          nowNanos += ANSWER_NANOS / ((long) IN_FLIGHT * engines);
           chosen.add((Assignment) dispatcher.assign(request.prepared, Set.of()));
         }
         choosing += meters.threadCpuNanos() - begin;
@@ -224,7 +226,7 @@ final class ChoiceBench {
 
     /** The engine stores what it lacks, and evicts for it; returns the blocks that it held. */
     private int compute(Assignment assignment, Request request) {
-      Cache cache = caches.get(assignment.replica());
+      Cache cache = Objects.requireNonNull(caches.get(assignment.replica()));
       int held = cache.held(request.names);
       if (held < request.names.length) {
         if (held == 0) {
