@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch.stress;
+package dev.warmpath.router.dispatch.stress;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two requests, and a replica with room for one. */
+/** Two requests, and a replica of two ranks with room for one: the ranks share the bound. */
 @JCStressTest
 @Outcome(
     id = {"0, -1", "-1, 0"},
@@ -17,9 +17,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
     desc = "one gets it")
 @Outcome(expect = FORBIDDEN, desc = "both, or none")
 @State
-public class LastPlace {
+public class LastPlaceOfRanks {
 
-  private final TestedDispatcher dispatcher = new TestedDispatcher("least-requests", 1, 1);
+  private final TestedDispatcher dispatcher = new TestedDispatcher("least-requests", 1, 2);
 
   @Actor
   public void one(II_Result result) {

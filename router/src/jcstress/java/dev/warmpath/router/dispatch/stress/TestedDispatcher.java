@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch.stress;
+package dev.warmpath.router.dispatch.stress;
 
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.kvindex.IndexLimits;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch.stress;
+package dev.warmpath.router.dispatch.stress;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch.stress;
+package dev.warmpath.router.dispatch.stress;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -9,17 +9,17 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two requests with one prompt: whoever chooses second sees that its blocks are on their way. */
+/** Two requests, and a replica with room for one. */
 @JCStressTest
 @Outcome(
-    id = {"0, 0", "1, 1"},
+    id = {"0, -1", "-1, 0"},
     expect = ACCEPTABLE,
-    desc = "together")
-@Outcome(expect = FORBIDDEN, desc = "one did not see the other")
+    desc = "one gets it")
+@Outcome(expect = FORBIDDEN, desc = "both, or none")
 @State
-public class Siblings {
+public class LastPlace {
 
-  private final TestedDispatcher dispatcher = new TestedDispatcher("warm", 8, 1, 1);
+  private final TestedDispatcher dispatcher = new TestedDispatcher("least-requests", 1, 1);
 
   @Actor
   public void one(II_Result result) {
@@ -28,6 +28,6 @@ public class Siblings {
 
   @Actor
   public void other(II_Result result) {
-    result.r2 = dispatcher.replicaOf(TestedDispatcher.request(0));
+    result.r2 = dispatcher.replicaOf(TestedDispatcher.request(1));
   }
 }
