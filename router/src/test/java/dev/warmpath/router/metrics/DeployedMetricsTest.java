@@ -49,6 +49,14 @@ final class DeployedMetricsTest {
     assertThat(there).containsAll(names(String.join(" ", queries)));
   }
 
+  @Test
+  void theDashboardShowsWhatAutoscalingIsDecidedBy() throws IOException {
+    Set<String> asked = names(Files.readString(PROJECT.resolve("docs/autoscaling.md")));
+    Set<String> shown = names(Files.readString(PROJECT.resolve("deploy/grafana/warmpath.json")));
+    assertThat(asked).hasSizeGreaterThan(5);
+    assertThat(shown).containsAll(asked);
+  }
+
   private static List<String> queries(String file) throws IOException {
     return QUERY
         .matcher(Files.readString(PROJECT.resolve(file)))
