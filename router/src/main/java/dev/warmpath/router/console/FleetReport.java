@@ -213,6 +213,7 @@ final class FleetReport {
     to.putObject("prewarm")
         .put("state", status.state().label())
         .put("prefixes", status.prefixes())
+        .put("tooLong", status.tooLong())
         .put("computed", status.computed())
         .put("tokens", status.tokens())
         .put("millis", status.millis())

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,6 +79,9 @@ public final class Prewarming implements DispatchListener {
 
   /** Between two tries at an engine that works for others, or is busy; twice as long each time. */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** A token of the prompt behind the prefix, and one of the answer. */
+  private static final int TOKENS_BEHIND = 2;
 
   /** An engine that refuses so many in a row is asked no more. */
   private static final int MOST_REFUSED = 2;
@@ -161,16 +164,23 @@ public final class Prewarming implements DispatchListener {
    * How it stands, or ended.
    *
    * @param prefixes that were wanted there
+   * @param tooLong shared ones beside these, longer than prompts of their models may be there
    * @param computed of these, by this
    * @param tokens that were computed
    * @param millis which that took
    * @param problem why the engine did not compute one that it was asked for; null if it always did
    */
   public record Status(
-      State state, int prefixes, int computed, long tokens, long millis, @Nullable String problem) {
+      State state,
+      int prefixes,
+      int tooLong,
+      int computed,
+      long tokens,
+      long millis,
+      @Nullable String problem) {
 
-    static Status not(State why) {
-      return new Status(why, 0, 0, 0, 0, null);
+    static Status not(State why, int tooLong) {
+      return new Status(why, 0, tooLong, 0, 0, 0, null);
     }
   }
 
@@ -203,6 +213,7 @@ public final class Prewarming implements DispatchListener {
     private final EngineState engine;
     private final Deque<SharedPrefix> left;
     private final int prefixes;
+    private final int tooLong;
     private final long sinceNanos;
     private boolean holdsBack;
     private @Nullable Sent sent;
@@ -214,17 +225,18 @@ public final class Prewarming implements DispatchListener {
     private long pausedUntilNanos;
     private @Nullable String problem;
 
-    private Run(EngineState engine, List<SharedPrefix> wanted, long nowNanos) {
+    private Run(EngineState engine, List<SharedPrefix> wanted, int tooLong, long nowNanos) {
       this.engine = engine;
       this.left = new ArrayDeque<>(wanted);
       this.prefixes = wanted.size();
+      this.tooLong = tooLong;
       this.sinceNanos = nowNanos;
       this.pausedUntilNanos = nowNanos;
     }
 
     private Status status(State state) {
       long millis = TimeUnit.NANOSECONDS.toMillis(spentNanos);
-      return new Status(state, prefixes, computed, tokens, millis, problem);
+      return new Status(state, prefixes, tooLong, computed, tokens, millis, problem);
     }
 
     private void pause(long nowNanos) {
@@ -412,6 +424,7 @@ public final class Prewarming implements DispatchListener {
     }
     List<SharedPrefix> wanted =
         obstacle == null && !runs.containsKey(engine) ? wanted(engine) : List.of();
+    int tooLong = obstacle == null ? dispatcher.prefixes().tooLong(longest(engine), onlyKnown) : 0;
     Run run;
     synchronized (this) {
       Run running = runs.get(engine);
@@ -420,10 +433,10 @@ public final class Prewarming implements DispatchListener {
       }
       if (wanted.isEmpty() || closed) {
         State why = closed ? State.GONE : State.NOTHING_SHARED;
-        return Status.not(obstacle == null ? why : obstacle);
+        return Status.not(obstacle == null ? why : obstacle, tooLong);
       }
       ended.remove(engine);
-      run = new Run(engine, wanted, dispatcher.nanos());
+      run = new Run(engine, wanted, tooLong, dispatcher.nanos());
       run.holdsBack = !engine.worksForClients(false);
       runs.put(engine, run);
     }
@@ -488,10 +501,8 @@ public final class Prewarming implements DispatchListener {
   /** What the engine should hold, the most wanted first. */
   private List<SharedPrefix> wanted(EngineState engine) {
     Replica replica = engine.replica();
-    boolean isOneModel = models() <= 1;
-    Predicate<@Nullable String> models =
-        model -> model == null ? isOneModel : replica.serves(model);
-    List<SharedPrefix> all = dispatcher.prefixes().shared(models, MOST_TOKENS, onlyKnown);
+    ToIntFunction<@Nullable String> longest = longest(engine);
+    List<SharedPrefix> all = dispatcher.prefixes().shared(longest, MOST_TOKENS, onlyKnown);
     if (all.isEmpty() || replica.gpuBlocks() == 0) {
       return all;
     }
@@ -499,7 +510,17 @@ public final class Prewarming implements DispatchListener {
     long holds = replica.gpuBlocks() / replica.ranks() * blockTokens;
     return dispatcher
         .prefixes()
-        .shared(models, Math.min(MOST_TOKENS, (long) (MOST_SHARE * holds)), onlyKnown);
+        .shared(longest, Math.min(MOST_TOKENS, (long) (MOST_SHARE * holds)), onlyKnown);
+  }
+
+  /** Tokens that a prefix of a model may have at an engine; 0 if it is not for it. */
+  private ToIntFunction<@Nullable String> longest(EngineState engine) {
+    Replica replica = engine.replica();
+    boolean isOneModel = models() <= 1;
+    return model ->
+        (model == null ? isOneModel : replica.serves(model))
+            ? Math.max(0, replica.maxTokens(model) - TOKENS_BEHIND)
+            : 0;
   }
 
   /** A request that names none goes to any engine, so its tokens may be of any of them. */

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +74,11 @@ public final class HotPrefixes {
     /** The first token that the first {@code blocks} blocks say nothing of. */
     int endToken(int blocks) {
       return blocks == 0 ? 0 : blocks * blockSizeTokens + lookaheadTokens;
+    }
+
+    /** How many blocks so many tokens tell of. */
+    int blocks(int tokens) {
+      return Math.max(0, tokens - lookaheadTokens) / blockSizeTokens;
     }
 
     /** The tokens that the blocks {@code [from, to)} tell of beyond those before them. */
@@ -204,7 +209,7 @@ public final class HotPrefixes {
     kept.removeIf(node -> node.tokenIds() == null);
     Collections.reverse(kept); // of equal ones what is below goes first
     Map<PrefixNode, Double> demand = new HashMap<>();
-    roots.values().forEach(root -> root.demand(now, demand));
+    roots.values().forEach(root -> root.demand(now, Integer.MAX_VALUE, demand));
     kept.sort(Comparator.comparingDouble(node -> demand.getOrDefault(node, 0.0)));
     for (PrefixNode node : kept) {
       if (tokenIds <= KEPT_SHARE * MOST_TOKEN_IDS) {
@@ -279,18 +284,20 @@ public final class HotPrefixes {
    * What an engine should hold that holds nothing, the most wanted first: prefixes from which
    * prompts of different sessions went on. None is the begin of another one.
    *
-   * @param models those of which prefixes count; asked for names as requests gave them
+   * @param longest tokens that a prefix of a model may have; 0: none of it counts; asked for names
+   *     as requests gave them
    * @param mostTokens so long they are together at most, what they share counted once
    * @param onlyKnown whether those do not count of which the tokens are not kept
    */
   public synchronized List<SharedPrefix> shared(
-      Predicate<@Nullable String> models, long mostTokens, boolean onlyKnown) {
+      ToIntFunction<@Nullable String> longest, long mostTokens, boolean onlyKnown) {
     long now = nanoClock.getAsLong();
     List<Wanted> wanted = new ArrayList<>();
     roots.forEach((root, tree) -> {
-      if (models.test(root.model)) {
+      int most = root.blocks(longest.applyAsInt(root.model));
+      if (most > 0) {
         Map<PrefixNode, Double> demand = new HashMap<>();
-        tree.demand(now, demand);
+        tree.demand(now, most, demand);
         for (PrefixNode child : tree.children()) {
           Wanted.collect(root, null, child, onlyKnown, demand, wanted);
         }
@@ -315,6 +322,25 @@ public final class HotPrefixes {
       }
     }
     return found;
+  }
+
+  /** How many shared prefixes there are that {@link #shared} leaves out as they are too long. */
+  public synchronized int tooLong(ToIntFunction<@Nullable String> longest, boolean onlyKnown) {
+    int count = 0;
+    for (Map.Entry<Root, PrefixNode> each : roots.entrySet()) {
+      int most = each.getKey().blocks(longest.applyAsInt(each.getKey().model));
+      count += most > 0 ? tooLong(each.getValue(), most, onlyKnown) : 0;
+    }
+    return count;
+  }
+
+  private static int tooLong(PrefixNode at, int mostBlocks, boolean onlyKnown) {
+    boolean counts = at.isShared() && (at.tokenIds() != null || !onlyKnown);
+    int count = mostBlocks < 0 && counts ? 1 : 0;
+    for (PrefixNode child : at.children()) {
+      count += tooLong(child, mostBlocks - child.blocks(), onlyKnown);
+    }
+    return count;
   }
 
   /** The {@code most} prefixes that saved most tokens, each beside those before it. */

@@ -130,12 +130,14 @@ final class PrefixNode {
    * How many requests of the last ten minutes or so would have found all that they reused, or this
    * at least, in an engine that holds only what is shared.
    *
+   * @param mostBlocks nodes that end farther behind this one do not count
    * @param into gets that of this node and of each below
    */
-  double demand(long nowNanos, Map<PrefixNode, Double> into) {
+  double demand(long nowNanos, int mostBlocks, Map<PrefixNode, Double> into) {
     double demand = shared ? recentEnds(nowNanos) : 0;
     for (PrefixNode child : children.values()) {
-      demand += child.demand(nowNanos, into);
+      int left = mostBlocks - child.blocks();
+      demand += left < 0 ? 0 : child.demand(nowNanos, left, into);
     }
     into.put(this, demand);
     return demand;

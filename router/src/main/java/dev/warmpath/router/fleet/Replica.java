@@ -3,6 +3,7 @@ package dev.warmpath.router.fleet;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import java.net.URI;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -69,6 +70,7 @@ public final class Replica {
   private final Set<String> configuredModels;
   private volatile Set<String> models;
   private volatile boolean namesModels;
+  private volatile Map<String, Integer> maxTokens = Map.of();
   private volatile Health health = Health.DOWN;
   private volatile boolean asleep;
   private volatile boolean wasAlive;
@@ -209,6 +211,24 @@ public final class Replica {
    */
   public boolean serves(@Nullable String model) {
     return !namesModels || (model == null ? !models.isEmpty() : models.contains(model));
+  }
+
+  /**
+   * How long a prompt may be there together with its answer, in tokens; {@link Integer#MAX_VALUE}
+   * if the replica does not say.
+   *
+   * @param model null stands for whatever it serves
+   */
+  public int maxTokens(@Nullable String model) {
+    Map<String, Integer> said = maxTokens;
+    return model == null
+        ? said.values().stream().mapToInt(Integer::intValue).min().orElse(Integer.MAX_VALUE)
+        : said.getOrDefault(model, Integer.MAX_VALUE);
+  }
+
+  /** It says so of these models, by name. */
+  public void maxTokens(Map<String, Integer> said) {
+    maxTokens = Map.copyOf(said);
   }
 
   public Health health() {

@@ -67,6 +67,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
         joinsNames.test(replica)
             ? listed.stream().map(ServedModel::behindBase).toList()
             : List.copyOf(listed);
+    replica.maxTokens(maxTokens(models));
     replica.models(models.stream().map(ServedModel::id).collect(Collectors.toSet()));
     List<ServedModel> before = byReplica.put(replica, models);
     if (!fleet.replicas().contains(replica)) {
@@ -74,6 +75,23 @@ public final class ModelCatalog implements Tokenizers.Adapters {
     } else if (before == null || !adapterNames(before).equals(adapterNames(models))) {
       refresh();
     }
+  }
+
+  /** An adapter whose entry does not say has its base model's. */
+  private static Map<String, Integer> maxTokens(List<ServedModel> models) {
+    Map<String, Integer> said = new HashMap<>();
+    for (ServedModel served : models) {
+      if (served.maxTokens() > 0) {
+        said.put(served.id(), served.maxTokens());
+      }
+    }
+    for (ServedModel served : models) {
+      Integer base = served.parent() == null ? null : said.get(served.parent());
+      if (base != null) {
+        said.putIfAbsent(served.id(), base);
+      }
+    }
+    return said;
   }
 
   private static List<String> adapterNames(List<ServedModel> models) {

@@ -196,7 +196,11 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
 
   @Override
   public void began(EngineState engine, Prewarming.Status status) {
-    LOG.info("{}: computes what sessions share, {} prefixes", engine.name(), status.prefixes());
+    LOG.info(
+        "{}: computes what sessions share, {} prefixes, {} are too long for it",
+        engine.name(),
+        status.prefixes(),
+        status.tooLong());
   }
 
   @Override
@@ -216,7 +220,8 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
   public static @Nullable String obstacle(Prewarming.State state) {
     return switch (state) {
       case NOTHING_SHARED ->
-          "no prefix is known that sessions of its models share and whose tokens are exact";
+          "no prefix is known that sessions of its models share, that is short enough for them there,"
+              + " and whose tokens are exact";
       case NOT_EXACT -> "its events do not tell exactly what it holds";
       case NOT_WELL -> "it is down, asleep, ejected or drained";
       case DECODES -> "other engines compute its prompts";

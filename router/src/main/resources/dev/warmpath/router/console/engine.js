@@ -58,7 +58,7 @@ function sections(row) {
 function prewarmed(status) {
   return status === null || status === undefined
     ? '–'
-    : exact(status.computed) + ' of ' + exact(status.prefixes) + ' prefixes, ' + exact(status.tokens) + ' tokens in '
+    : exact(status.computed) + ' of ' + exact(status.prefixes) + ' prefixes' + (status.tooLong > 0 ? ', ' + exact(status.tooLong) + ' too long' : '') + ', ' + exact(status.tokens) + ' tokens in '
       + millis(status.millis) + ' (' + words(status.state) + (status.problem === null ? '' : ': ' + status.problem) + ')';
 }
 

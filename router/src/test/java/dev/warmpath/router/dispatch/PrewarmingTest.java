@@ -18,6 +18,7 @@ import dev.warmpath.tokenizer.encode.EncodedText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -113,7 +114,7 @@ class PrewarmingTest {
     world.pass(20);
     answer(Result.COMPUTED);
     assertThat(status("r1"))
-        .isEqualTo(new Prewarming.Status(State.DONE, 2, 2, 2 * SHARED, 60, null));
+        .isEqualTo(new Prewarming.Status(State.DONE, 2, 0, 2, 2 * SHARED, 60, null));
     assertThat(sent).allMatch(each -> each.engine.name().equals("r1"));
   }
 
@@ -270,6 +271,21 @@ class PrewarmingTest {
     answer(Result.COMPUTED);
     assertThat(sent).hasSize(1);
     assertThat(status("r1").state()).isEqualTo(State.SPENT);
+  }
+
+  /** With the token behind it and the answer's. */
+  @Test
+  void whatIsTooLongForTheEngineIsLeftOutAndCounted() {
+    serve(1, 3);
+    world.add("r1").maxTokens(Map.of("m", SHARED + 1));
+    world.add("r2").maxTokens(Map.of("m", SHARED + 2));
+    prewarming.look();
+    assertThat(sent).singleElement().matches(each -> each.engine.name().equals("r2"));
+    assertThat(prewarming.begin(engine("r1")))
+        .isEqualTo(Prewarming.Status.not(State.NOTHING_SHARED, 1));
+    world.replica("r1").maxTokens(Map.of("m", 4 * SHARED));
+    assertThat(prewarming.begin(engine("r1")).tooLong()).isZero();
+    assertThat(sent).hasSize(2);
   }
 
   @Test

@@ -11,11 +11,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class HotPrefixesTest {
@@ -209,7 +211,26 @@ class HotPrefixesTest {
     assertThat(all).extracting(SharedPrefix::newTokens).containsExactly(48L, 128L);
     assertThat(shared(64)).extracting(each -> each.chain().blocks()).containsExactly(4);
     assertThat(shared(112)).extracting(each -> each.chain().blocks()).containsExactly(4, 3);
-    assertThat(prefixes.shared(model -> false, 1_000_000, false)).isEmpty();
+    assertThat(prefixes.shared(model -> 0, 1_000_000, false)).isEmpty();
+  }
+
+  /** Whoever goes on from there has a prompt that the engine takes even less. */
+  @Test
+  void oneThatIsTooLongIsNotWantedAndNoReasonToWantWhatIsAboveIt() {
+    for (int i = 0; i < 4; i++) {
+      add(8, 1, 2, 3, 4, 5, 6, 7, 8, 2_000 + i);
+      add(i == 0 ? 3 : 2, 1, 2, i == 0 ? 3 : 9, 3_000 + i);
+      add(3, 50, 51, 52, 4_000 + i);
+    }
+    assertThat(prefixes.shared(longest(8 * 16), 1_000, false))
+        .extracting(each -> each.chain().blocks())
+        .containsExactlyInAnyOrder(8, 3);
+    assertThat(prefixes.tooLong(longest(8 * 16), false)).isZero();
+    List<SharedPrefix> found = prefixes.shared(longest(8 * 16 - 1), 1_000, false);
+    assertThat(found).extracting(each -> each.chain().blocks()).containsExactly(3, 3);
+    assertThat(found).extracting(SharedPrefix::demand).containsExactly(4.0, 1.0);
+    assertThat(prefixes.tooLong(longest(8 * 16 - 1), false)).isEqualTo(1);
+    assertThat(prefixes.tooLong(longest(8 * 16 - 1), true)).as("of known tokens").isZero();
   }
 
   @Test
@@ -230,9 +251,9 @@ class HotPrefixesTest {
     addTokens(100, 7, 5, 5);
     assertThat(prefixes.tokenShare()).isZero(); // nobody else went on from there yet
     addTokens(102, 7, 3, 2); // not all is proven
-    assertThat(prefixes.shared(model -> true, 1_000, true)).isEmpty();
+    assertThat(prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true)).isEmpty();
     addTokens(103, 7, 3, 3);
-    SharedPrefix only = prefixes.shared(model -> true, 1_000, true).get(0);
+    SharedPrefix only = prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true).get(0);
     assertThat(only.tokenIds()).containsExactly(prompt(103, 7).range(0, 3 * 16));
     assertThat(BlockChain.of(SPACE, only.tokenIds(), PromptKeys.NONE).blockKey(2))
         .isEqualTo(only.chain().blockKey(2));
@@ -246,7 +267,7 @@ class HotPrefixesTest {
     assertThat(prefixes.tokenShare()).isPositive();
     prefixes.keepTokens(false);
     assertThat(prefixes.tokenShare()).isZero();
-    assertThat(prefixes.shared(model -> true, 1_000, true)).isEmpty();
+    assertThat(prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true)).isEmpty();
     addTokens(106, 7, 3, 3);
     assertThat(prefixes.tokenShare()).isZero();
   }
@@ -266,7 +287,7 @@ class HotPrefixesTest {
       int reused = random.nextInt(chain.blocks() + 1);
       prefixes.add("m", chain, reused, new EncodedText(ids), reused);
     }
-    List<SharedPrefix> all = prefixes.shared(model -> true, 1_000_000, true);
+    List<SharedPrefix> all = prefixes.shared(model -> Integer.MAX_VALUE, 1_000_000, true);
     assertThat(all).isNotEmpty();
     for (SharedPrefix each : all) {
       BlockChain made = BlockChain.of(space, each.tokenIds(), PromptKeys.NONE);
@@ -300,13 +321,17 @@ class HotPrefixesTest {
       }
       assertThat(prefixes.tokenShare()).isLessThanOrEqualTo(1);
     }
-    List<SharedPrefix> kept = prefixes.shared(model -> true, Integer.MAX_VALUE, true);
+    List<SharedPrefix> kept = prefixes.shared(model -> Integer.MAX_VALUE, Integer.MAX_VALUE, true);
     assertThat(kept).hasSizeBetween(2, 4);
     assertThat(kept).extracting(each -> each.tokenIds()[0]).startsWith(1).contains(6);
   }
 
+  private static ToIntFunction<@Nullable String> longest(int tokens) {
+    return model -> "m".equals(model) ? tokens : 0;
+  }
+
   private List<SharedPrefix> shared(long mostTokens) {
-    return prefixes.shared("m"::equals, mostTokens, false);
+    return prefixes.shared(longest(Integer.MAX_VALUE), mostTokens, false);
   }
 
   /** Five blocks that all share three of, with an own end. */

@@ -56,6 +56,23 @@ class ModelCatalogTest {
   }
 
   @Test
+  void promptsMayBeAsLongAsTheModelsEntrySaysOrItsBase() {
+    ModelCatalog catalog = catalog(false);
+    assertThat(replica.maxTokens("m")).as("not said").isEqualTo(Integer.MAX_VALUE);
+    String list =
+        """
+        {"data":[{"id":"fr","parent":"m"},{"id":"de","parent":"m","max_model_len":50},
+          {"id":"m","max_model_len":70},{"id":"n","max_model_len":-1}]}
+        """;
+    catalog.learn(replica, ServedModel.read(list).orElseThrow());
+    assertThat(replica.maxTokens("m")).isEqualTo(70);
+    assertThat(replica.maxTokens("fr")).isEqualTo(70);
+    assertThat(replica.maxTokens("de")).isEqualTo(50);
+    assertThat(replica.maxTokens("n")).isEqualTo(Integer.MAX_VALUE);
+    assertThat(replica.maxTokens((String) null)).as("whichever it is").isEqualTo(50);
+  }
+
+  @Test
   void anAnswerOfARemovedReplicaIsForgotten() {
     ModelCatalog catalog = catalog(false);
     fleet.change(List.of(fleet.find("a").orElseThrow()), List.of());
