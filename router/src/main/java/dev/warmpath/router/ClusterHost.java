@@ -10,7 +10,7 @@ import dev.warmpath.router.members.Member;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.proxy.StoredResponses;
 import dev.warmpath.router.security.ApiKeys;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -87,7 +87,7 @@ final class ClusterHost implements Cluster.Host, AutoCloseable {
   }
 
   @Override
-  public Collection<Client> clients() {
+  public Collection<ClientAccount> clients() {
     return keys == null ? List.of() : keys.clients();
   }
 

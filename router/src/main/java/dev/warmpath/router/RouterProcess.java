@@ -25,7 +25,7 @@ import dev.warmpath.router.picker.PoolMetrics;
 import dev.warmpath.router.prompt.InferenceRules;
 import dev.warmpath.router.proxy.AcceptTransport;
 import dev.warmpath.router.proxy.BodyRoom;
-import dev.warmpath.router.proxy.Connections;
+import dev.warmpath.router.proxy.ClientConnections;
 import dev.warmpath.router.proxy.HealthPage;
 import dev.warmpath.router.proxy.HeapWatch;
 import dev.warmpath.router.proxy.Lifecycle;
@@ -87,13 +87,13 @@ public final class RouterProcess implements AutoCloseable {
   private final RunningConfig running;
   private final MemoryBudget budget;
   private final Core core;
-  private final Connections adminConnections;
+  private final ClientConnections adminConnections;
   private final Vertx vertx;
   private final FileWatch files;
   private final Upstreams upstreams;
   private final Lifecycle lifecycle;
   private final ProxyContext.Admission admission;
-  private final Connections pickerConnections;
+  private final ClientConnections pickerConnections;
   private final @Nullable ServerTls pickerTls;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final List<PickerVerticle> pickers = Collections.synchronizedList(new ArrayList<>());
@@ -107,7 +107,8 @@ public final class RouterProcess implements AutoCloseable {
     this.budget = budget(config);
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
     this.files = new FileWatch(config.files().pollMs());
-    Connections connections = connections(environment, () -> running().limits().connections());
+    ClientConnections connections =
+        connections(environment, () -> running().limits().connections());
     this.adminConnections = connections(environment, () -> ADMIN_CONNECTIONS);
     this.pickerConnections = connections(environment, () -> PICKER_CONNECTIONS);
     this.vertx = newVertx(connections);
@@ -333,8 +334,8 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private Connections connections(Environment environment, IntSupplier limit) {
-    return new Connections(
+  private ClientConnections connections(Environment environment, IntSupplier limit) {
+    return new ClientConnections(
         limit,
         () -> running().timeouts(),
         environment.nanoClock(),
@@ -354,7 +355,7 @@ public final class RouterProcess implements AutoCloseable {
     return hasPicker() && server.getPort() == running().picker().port();
   }
 
-  private Vertx newVertx(Connections connections) {
+  private Vertx newVertx(ClientConnections connections) {
     VertxOptions options =
         vertxOptions()
             .setEventLoopPoolSize((hasPicker() ? 2 : 1) * eventLoops() + LOOPS_BESIDES_THE_PROXY);

@@ -9,6 +9,7 @@ import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
+import dev.warmpath.tokenizer.chat.TemplateError;
 import dev.warmpath.tokenizer.deepseek.DeepSeekChats;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.harmony.HarmonyChats;
@@ -72,7 +73,7 @@ final class ChatPrompts {
     try {
       return byKind(sources, files.specialTokens(), options);
     } catch (TemplateException e) {
-      throw ChatTexts.inexact(e);
+      throw TemplateError.inexact(e);
     }
   }
 

@@ -10,11 +10,11 @@ import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.encode.CutPlan;
 import dev.warmpath.tokenizer.encode.EncodeBudget;
 import dev.warmpath.tokenizer.encode.EncodeCounts;
 import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.encode.EncodedText;
-import dev.warmpath.tokenizer.encode.Placement;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
@@ -163,7 +163,7 @@ public final class ModelTokenizer implements AutoCloseable {
   }
 
   /** Where texts are cut to be encoded, and why there. */
-  public Placement placement() {
+  public CutPlan placement() {
     return encoder.texts().placement();
   }
 

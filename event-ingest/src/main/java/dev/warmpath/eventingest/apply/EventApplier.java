@@ -550,7 +550,7 @@ public final class EventApplier {
     }
     stored.atRoot(tier, group, current.rootKey());
     if (source.dialect() == EngineDialect.VLLM && tier == StorageTier.GPU) {
-      calibration.saw(store, hashes[store.hashFrom()]);
+      calibration.observeStore(store, hashes[store.hashFrom()]);
     }
     if (source.dialect() == EngineDialect.SGLANG) {
       int first = store.hashFrom() + store.hashCount();

@@ -66,7 +66,7 @@ final class HashCalibration {
   }
 
   /** The engine has stored blocks that can be named, at the beginning of a prompt. */
-  void saw(EventRow store, long firstHash) {
+  void observeStore(EventRow store, long firstHash) {
     int number = stores++;
     boolean hasKeys = !store.extraKeys(0).isEmpty();
     KnownScheme found = known;

@@ -478,9 +478,9 @@ public final class EngineStream {
     } else if (sequence == lifetime.next()) {
       cache.apply(batch);
     } else if (sequence > lifetime.next()) {
-      jump(batch);
+      acceptAfterGap(batch);
     } else {
-      behind(batch, lifetime.compare(batch));
+      acceptEarlier(batch, lifetime.compare(batch));
     }
   }
 
@@ -496,7 +496,7 @@ public final class EngineStream {
     cache.apply(batch);
   }
 
-  private void jump(StreamMessage batch) {
+  private void acceptAfterGap(StreamMessage batch) {
     counters.add(StreamCounter.GAPS);
     if (mayAsk()) {
       replayBefore(batch, "batch " + lifetime.next() + " is missing");
@@ -507,7 +507,7 @@ public final class EngineStream {
     }
   }
 
-  private void behind(StreamMessage batch, Verdict verdict) {
+  private void acceptEarlier(StreamMessage batch, Verdict verdict) {
     if (verdict == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
       sockets.applied(batch); // a replay has brought it while it waited

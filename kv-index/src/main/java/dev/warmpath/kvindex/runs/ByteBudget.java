@@ -39,7 +39,7 @@ public final class ByteBudget {
 
   /** Takes {@code bytes} if they fit and {@code spare} more would; otherwise takes none. */
   boolean take(long bytes, long spare) {
-    if (left() - bytes < spare) {
+    if (remainingBytes() - bytes < spare) {
       return false;
     }
     used.lazySet(used.getPlain() + bytes);
@@ -58,7 +58,7 @@ public final class ByteBudget {
     force(-bytes);
   }
 
-  public long used() {
+  public long usedBytes() {
     return used.get();
   }
 
@@ -67,7 +67,7 @@ public final class ByteBudget {
   }
 
   /** Bytes that can still be taken; only for the writer. */
-  public long left() {
+  public long remainingBytes() {
     return maxBytes - used.getPlain();
   }
 }

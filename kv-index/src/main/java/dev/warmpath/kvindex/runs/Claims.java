@@ -87,7 +87,7 @@ final class Claims {
     long name = engine.nameOf(at);
     return behind == NOWHERE
         ? core.runs().localHash(Runs.run(name), Runs.offset(name)) == local
-        : core.placement().named(behind, local) == name;
+        : core.placement().childPlace(behind, local) == name;
   }
 
   /** A store says what a block is that stands unnamed. */

@@ -44,7 +44,7 @@ final class ComputedNames {
     if (place == NOWHERE) {
       return false;
     }
-    long name = core.placement().named(place, names.localHash(index));
+    long name = core.placement().childPlace(place, names.localHash(index));
     long at = engine.find(names.engineHash(index));
     if (at == NOWHERE) {
       if (name != NOWHERE && isKnown(name)) {

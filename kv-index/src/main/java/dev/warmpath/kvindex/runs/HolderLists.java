@@ -84,7 +84,7 @@ final class HolderLists {
   public boolean isAtHand(int room) {
     int ints = ints(room);
     return free[room] != 0
-        || (isOwn(ints) ? 4L * ints + 16 <= budget.left() : ints <= SEGMENT_INTS - bump);
+        || (isOwn(ints) ? 4L * ints + 16 <= budget.remainingBytes() : ints <= SEGMENT_INTS - bump);
   }
 
   /** A list; its content is not defined. */
@@ -122,7 +122,7 @@ final class HolderLists {
     if (sparse * 8 <= shared) {
       return false;
     }
-    long room = (budget.left() - SEGMENT_BYTES) / (2 * Integer.BYTES);
+    long room = (budget.remainingBytes() - SEGMENT_BYTES) / (2 * Integer.BYTES);
     boolean closed = false;
     for (int segment = 1; segment < segments.length; segment++) {
       if (isSparse(segment) && segment != current && usedOf[segment] <= Math.max(0, room)) {

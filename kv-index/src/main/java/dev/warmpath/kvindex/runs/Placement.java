@@ -87,7 +87,7 @@ public final class Placement {
   }
 
   /** The place of a name behind {@code place}, or NOWHERE. */
-  public long named(long place, long localHash) {
+  public long childPlace(long place, long localHash) {
     int run = Runs.run(place);
     int offset = Runs.offset(place);
     if (offset < runs.length(run) && runs.localHash(run, offset) == localHash) {

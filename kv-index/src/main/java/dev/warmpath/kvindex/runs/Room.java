@@ -115,18 +115,19 @@ public final class Room {
 
   /** Whether one more block can stand unnamed. */
   public boolean hasAside() {
-    return asideBudget.left() >= ONE_ASIDE_BYTES && budget.left() >= ONE_ASIDE_BYTES;
+    return asideBudget.remainingBytes() >= ONE_ASIDE_BYTES
+        && budget.remainingBytes() >= ONE_ASIDE_BYTES;
   }
 
   /** Whether blocks that are there can get one more holder or copy. */
   public boolean hasSpare() {
-    return budget.left() >= reserveBytes / 2;
+    return budget.remainingBytes() >= reserveBytes / 2;
   }
 
   private boolean has(int slabs, int headers, long spareBytes) {
     return runs.columns.hasRoom(slabs, spareBytes)
         && runs.headers.hasRoom(headers, spareBytes)
-        && spareBytes <= budget.left();
+        && spareBytes <= budget.remainingBytes();
   }
 
   /** Makes some room; false if there is nothing left to evict. */
@@ -134,7 +135,7 @@ public final class Room {
     if (clearUp.getAsBoolean()) {
       return true;
     }
-    boolean lacksBytes = reserveBytes > budget.left();
+    boolean lacksBytes = reserveBytes > budget.remainingBytes();
     if (holdings.giveBackLists() || (lacksBytes && slabMover.giveBack(blocks + SLABS_BESIDE))) {
       return true;
     }

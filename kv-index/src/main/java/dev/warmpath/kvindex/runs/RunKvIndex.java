@@ -350,7 +350,7 @@ public final class RunKvIndex implements KvIndex {
   public IndexTotals totals() {
     ByteBudget budget = this.budget;
     return new IndexTotals(
-        budget.used(),
+        budget.usedBytes(),
         budget.maxBytes(),
         evictedBlocks.sum(),
         readRetries.sum(),
@@ -359,7 +359,7 @@ public final class RunKvIndex implements KvIndex {
 
   /** Bytes that all arrays of the index take. */
   public long bytes() {
-    return budget.used();
+    return budget.usedBytes();
   }
 
   /** Blocks that were forgotten, or never noted, for lack of room. */

@@ -119,7 +119,7 @@ final class SuspendedBlocks {
     int root = core.runs().roots().run(prompt.space().rootKey());
     long place = root == 0 ? NOWHERE : Runs.place(root, 0);
     for (int i = 0; i < Math.min(count, prompt.blocks()) && place != NOWHERE; i++) {
-      long name = core.placement().named(place, prompt.localHash(i));
+      long name = core.placement().childPlace(place, prompt.localHash(i));
       if (name != NOWHERE) {
         confirmUnannounced(shelf, name);
       }

@@ -18,11 +18,11 @@ class CopyTableTest {
     assertThat(copies.more(1, 7)).isZero();
     assertThat(copies.more(1, 8)).isZero();
     assertThat(copies.more(2, 7)).isEqualTo(-1);
-    assertThat(copies.bytes()).isPositive().isEqualTo(budget.used());
+    assertThat(copies.bytes()).isPositive().isEqualTo(budget.usedBytes());
 
     copies.add(2, 7);
     assertThat(copies.isEmpty()).as("the last entry takes its shelf with it").isTrue();
-    assertThat(budget.used()).isZero();
+    assertThat(budget.usedBytes()).isZero();
   }
 
   @Test

@@ -64,8 +64,8 @@ final class Invariants {
       Shelf shelf = shelves.at(id);
       bytes += shelf == null ? 0 : shelf.runs.bytes();
     }
-    if (bytes != runs.budget.used() || bytes > runs.budget.maxBytes()) {
-      throw new AssertionError("bytes=" + bytes + " used=" + runs.budget.used());
+    if (bytes != runs.budget.usedBytes() || bytes > runs.budget.maxBytes()) {
+      throw new AssertionError("bytes=" + bytes + " used=" + runs.budget.usedBytes());
     }
   }
 

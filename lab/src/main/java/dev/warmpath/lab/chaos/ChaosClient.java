@@ -2,7 +2,7 @@ package dev.warmpath.lab.chaos;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.warmpath.lab.chaos.Verdict.Kind;
+import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -59,7 +59,7 @@ final class ChaosClient implements AutoCloseable {
    *
    * @param id letters and digits; no other request has it
    */
-  Verdict send(Question question, ClientBehaviour behaviour, String id, Random random)
+  ChaosVerdict send(Question question, ClientBehaviour behaviour, String id, Random random)
       throws InterruptedException {
     try {
       Connections.Connection connection =
@@ -70,14 +70,14 @@ final class ChaosClient implements AutoCloseable {
         return send(connection, new Request(question, behaviour, id), random);
       } catch (IOException e) {
         connection.end(false);
-        return Verdict.of(Kind.WRONG, "the connection: " + e);
+        return ChaosVerdict.of(Kind.WRONG, "the connection: " + e);
       }
     } catch (IOException e) {
-      return Verdict.of(Kind.WRONG, "connecting: " + e);
+      return ChaosVerdict.of(Kind.WRONG, "connecting: " + e);
     }
   }
 
-  private Verdict send(Connections.Connection connection, Request request, Random random)
+  private ChaosVerdict send(Connections.Connection connection, Request request, Random random)
       throws IOException, InterruptedException {
     long start = System.nanoTime();
     connection.socket().getOutputStream().write(request.bytes());
@@ -99,7 +99,7 @@ final class ChaosClient implements AutoCloseable {
     connections.close();
   }
 
-  private Verdict judge(Connections.Connection connection, Request request, HttpAnswer answer)
+  private ChaosVerdict judge(Connections.Connection connection, Request request, HttpAnswer answer)
       throws IOException {
     if (answer.end() == HttpAnswer.End.WHOLE && connection.in().available() > 0) {
       connection.end(false);
@@ -117,16 +117,17 @@ final class ChaosClient implements AutoCloseable {
   }
 
   /** Leaves after a while, with a reset every second time. */
-  private Verdict leave(Connections.Connection connection, ClientBehaviour behaviour, Random random)
+  private ChaosVerdict leave(
+      Connections.Connection connection, ClientBehaviour behaviour, Random random)
       throws IOException, InterruptedException {
     try {
       if (behaviour == ClientBehaviour.LEAVES_MID_STREAM && connection.in().read() < 0) {
-        return Verdict.of(Kind.WRONG, "closed without an answer");
+        return ChaosVerdict.of(Kind.WRONG, "closed without an answer");
       }
       TimeUnit.MILLISECONDS.sleep(random.nextInt(MOST_PAUSE_MILLIS));
-      return Verdict.of(Kind.LEFT, behaviour.name());
+      return ChaosVerdict.of(Kind.LEFT, behaviour.name());
     } catch (SocketTimeoutException e) {
-      return Verdict.of(Kind.HUNG, "no first byte");
+      return ChaosVerdict.of(Kind.HUNG, "no first byte");
     } finally {
       connection.end(random.nextBoolean());
     }

@@ -2,7 +2,7 @@ package dev.warmpath.lab.chaos;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
-import dev.warmpath.lab.chaos.Verdict.Kind;
+import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
 import dev.warmpath.simulator.study.Distribution;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -34,7 +34,7 @@ final class ChaosReport {
   /**
    * @param timed whether its first byte counts
    */
-  synchronized void add(Phase phase, boolean timed, Verdict verdict) {
+  synchronized void add(Phase phase, boolean timed, ChaosVerdict verdict) {
     counts
         .computeIfAbsent(phase, p -> new EnumMap<>(Kind.class))
         .merge(verdict.kind(), 1, Integer::sum);

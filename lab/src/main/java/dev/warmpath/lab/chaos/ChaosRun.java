@@ -1,11 +1,11 @@
 package dev.warmpath.lab.chaos;
 
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
-import dev.warmpath.lab.chaos.Verdict.Kind;
+import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
 import dev.warmpath.router.fleet.EngineReport;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policies;
-import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.net.URI;
@@ -122,7 +122,7 @@ final class ChaosRun {
       Random random = new Random(visit.seed);
       ClientBehaviour behaviour = plan.behaviour(visit.phase, random);
       Question question = questions.draw(behaviour, random);
-      Verdict verdict = client.send(question, behaviour, "c" + visit.number, random);
+      ChaosVerdict verdict = client.send(question, behaviour, "c" + visit.number, random);
       boolean timed = behaviour == ClientBehaviour.PATIENT && question.streamed();
       report.add(visit.phase, timed, verdict);
       if (verdict.kind() == Kind.HUNG || verdict.kind() == Kind.WRONG) {
@@ -213,7 +213,7 @@ final class ChaosRun {
         left.put(report.engine() + " queued prefill ms", load.queuedPrefillMillis());
       }
       for (ChaosEngine engine : fleet.engines()) {
-        EngineLoad load = engine.engine().load();
+        EngineGauges load = engine.engine().load();
         left.put(engine.name() + " running or waiting", (double) load.running() + load.waiting());
       }
       metrics(left);
@@ -266,8 +266,8 @@ final class ChaosRun {
       long start = System.nanoTime();
       for (int number = 0; !missing.isEmpty() && nanos < LIMIT_NANOS; number++) {
         Question question = questions.draw(ClientBehaviour.PATIENT, random);
-        Verdict verdict = client.send(question, ClientBehaviour.PATIENT, "r" + number, random);
-        if (verdict.kind() == Verdict.Kind.COMPLETED) {
+        ChaosVerdict verdict = client.send(question, ClientBehaviour.PATIENT, "r" + number, random);
+        if (verdict.kind() == ChaosVerdict.Kind.COMPLETED) {
           missing.remove(verdict.replica());
         }
         TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);

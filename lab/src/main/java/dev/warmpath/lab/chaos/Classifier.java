@@ -4,8 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
 import dev.warmpath.lab.chaos.HttpAnswer.End;
-import dev.warmpath.lab.chaos.Verdict.Kind;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +22,9 @@ final class Classifier {
    *
    * @param requestId sent as {@code x-request-id}; engines make it part of their answers' ids
    */
-  static Verdict judge(Question question, String requestId, HttpAnswer answer) {
+  static ChaosVerdict judge(Question question, String requestId, HttpAnswer answer) {
     if (answer.end() == End.SILENT) {
-      return Verdict.of(Kind.HUNG, "nothing came after " + shown(answer));
+      return ChaosVerdict.of(Kind.HUNG, "nothing came after " + shown(answer));
     } else if (answer.end() == End.MALFORMED) {
       return wrong("malformed: " + answer.detail(), answer);
     } else if (answer.status() == 0) {
@@ -32,7 +32,7 @@ final class Classifier {
     } else if (answer.status() != 200) {
       return error(answer);
     } else if (EngineFault.RUBBISH.equals(answer.body())) {
-      return Verdict.of(Kind.CLEAR_ERROR, "not JSON, as the engine sent it");
+      return ChaosVerdict.of(Kind.CLEAR_ERROR, "not JSON, as the engine sent it");
     } else if (question.streamed()) {
       return new EventStream(question, requestId, answer).judge();
     }
@@ -40,19 +40,19 @@ final class Classifier {
   }
 
   /** Judges the answer to half a body: an error, or the end of the connection. */
-  static Verdict judgeHalf(HttpAnswer answer) {
+  static ChaosVerdict judgeHalf(HttpAnswer answer) {
     if (answer.end() == End.SILENT) {
-      return Verdict.of(Kind.HUNG, "half a body still waits");
+      return ChaosVerdict.of(Kind.HUNG, "half a body still waits");
     } else if (answer.status() == 0 && answer.end() == End.CUT) {
-      return Verdict.of(Kind.CLEAR_ERROR, "half a body, closed");
+      return ChaosVerdict.of(Kind.CLEAR_ERROR, "half a body, closed");
     } else if (answer.status() == 200 || answer.end() == End.MALFORMED) {
       return wrong("half a body", answer);
     }
     return error(answer);
   }
 
-  static Verdict wrong(String why, HttpAnswer answer) {
-    return Verdict.of(Kind.WRONG, why + ": " + shown(answer));
+  static ChaosVerdict wrong(String why, HttpAnswer answer) {
+    return ChaosVerdict.of(Kind.WRONG, why + ": " + shown(answer));
   }
 
   /** The JSON of a text, or a missing node. */
@@ -69,10 +69,10 @@ final class Classifier {
     return !error.path("message").asText("").isBlank() && !error.path("type").asText("").isBlank();
   }
 
-  private static Verdict error(HttpAnswer answer) {
+  private static ChaosVerdict error(HttpAnswer answer) {
     String status = "status " + answer.status();
     if (answer.end() == End.CUT) {
-      return Verdict.of(Kind.CLEAR_ERROR, status + ", cut off");
+      return ChaosVerdict.of(Kind.CLEAR_ERROR, status + ", cut off");
     }
     JsonNode body = json(answer.body());
     if (!isError(body)) {
@@ -81,12 +81,12 @@ final class Classifier {
     boolean asksToWait = answer.header("retry-after").matches("\\d+");
     boolean busy = answer.status() == 429 || answer.status() == 503;
     String reason = status + " " + body.path("error").path("code").asText("");
-    return Verdict.of(busy && asksToWait ? Kind.REFUSED : Kind.CLEAR_ERROR, reason);
+    return ChaosVerdict.of(busy && asksToWait ? Kind.REFUSED : Kind.CLEAR_ERROR, reason);
   }
 
-  private static Verdict whole(Question question, String requestId, HttpAnswer answer) {
+  private static ChaosVerdict whole(Question question, String requestId, HttpAnswer answer) {
     if (answer.end() == End.CUT) {
-      return Verdict.of(Kind.CLEAR_ERROR, "a body that is cut off");
+      return ChaosVerdict.of(Kind.CLEAR_ERROR, "a body that is cut off");
     }
     JsonNode body = json(answer.body());
     JsonNode choice = body.path("choices").path(0);
@@ -97,7 +97,7 @@ final class Classifier {
     } else if (!choice.path("finish_reason").isTextual() || !body.path("usage").isObject()) {
       return wrong("no end", answer);
     }
-    return Verdict.of(Kind.COMPLETED, "");
+    return ChaosVerdict.of(Kind.COMPLETED, "");
   }
 
   private static String shown(HttpAnswer answer) {
@@ -137,7 +137,7 @@ final class Classifier {
       this.answer = answer;
     }
 
-    Verdict judge() {
+    ChaosVerdict judge() {
       List<String> events = List.of(answer.body().split(SEPARATOR, -1));
       for (String event : events.subList(0, events.size() - 1)) {
         String problem = take(event);
@@ -152,24 +152,24 @@ final class Classifier {
       return done ? ended(whole) : broken(whole);
     }
 
-    private Verdict ended(boolean whole) {
+    private ChaosVerdict ended(boolean whole) {
       if (!finished || !text.toString().equals(question.answer())) {
         return Classifier.wrong("another text than '" + question.answer() + "'", answer);
       }
       return whole
-          ? Verdict.of(Kind.COMPLETED, "")
-          : Verdict.of(Kind.CLEAR_ERROR, "cut off behind its last event");
+          ? ChaosVerdict.of(Kind.COMPLETED, "")
+          : ChaosVerdict.of(Kind.CLEAR_ERROR, "cut off behind its last event");
     }
 
-    private Verdict broken(boolean whole) {
+    private ChaosVerdict broken(boolean whole) {
       if (!question.answer().startsWith(text.toString())) {
         return Classifier.wrong("no beginning of '" + question.answer() + "'", answer);
       } else if (error != null) {
-        return Verdict.of(Kind.CLEAR_ERROR, "error event " + error);
+        return ChaosVerdict.of(Kind.CLEAR_ERROR, "error event " + error);
       } else if (whole) {
         return Classifier.wrong("a stream that seems whole without [DONE]", answer);
       }
-      return Verdict.of(Kind.CLEAR_ERROR, "a stream that is cut off");
+      return ChaosVerdict.of(Kind.CLEAR_ERROR, "a stream that is cut off");
     }
 
     /** Takes the next event; what is wrong with it, or null. */

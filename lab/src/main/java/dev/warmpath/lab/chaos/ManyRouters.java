@@ -9,7 +9,7 @@ import dev.warmpath.lab.chaos.RoutersReport.Scene;
 import dev.warmpath.router.cli.Main;
 import dev.warmpath.router.security.Secrets;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.live.LiveEngine;
@@ -526,7 +526,7 @@ final class ManyRouters implements AutoCloseable {
   private long[] really() {
     long[] all = new long[ENGINES];
     for (int i = 0; i < ENGINES; i++) {
-      EngineLoad load = engines.get(i).load();
+      EngineGauges load = engines.get(i).load();
       all[i] = (long) load.running() + load.waiting();
     }
     return all;

@@ -72,7 +72,7 @@ public final class BenchFleetCommand implements WarmpathCommand {
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<String> ours = policies.equals(NONE) ? List.of() : policies;
-    FleetReport report = run(bench(ours));
+    FleetBenchReport report = run(bench(ours));
     output.report(report::print, report.json());
     return report.isFlawless(Set.copyOf(ours)) ? Exit.OK : Exit.FAILED;
   }
@@ -90,7 +90,7 @@ public final class BenchFleetCommand implements WarmpathCommand {
     }
   }
 
-  private static FleetReport run(FleetBench bench) throws InterruptedException {
+  private static FleetBenchReport run(FleetBench bench) throws InterruptedException {
     try {
       return bench.run();
     } catch (IOException e) {

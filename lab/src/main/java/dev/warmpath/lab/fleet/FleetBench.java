@@ -40,7 +40,7 @@ final class FleetBench {
   private final FleetSetup setup;
   private final Consumer<String> progress;
   private final List<FleetCell> cells = new ArrayList<>();
-  private final List<FleetReport.Failure> failures = new ArrayList<>();
+  private final List<FleetBenchReport.Failure> failures = new ArrayList<>();
 
   FleetBench(FleetBenchPlan plan, FleetSetup setup, Consumer<String> progress) {
     this.plan = plan;
@@ -53,7 +53,7 @@ final class FleetBench {
    *
    * @throws IOException if an engine does not come up or ends too soon; with the end of its log
    */
-  FleetReport run() throws IOException, InterruptedException {
+  FleetBenchReport run() throws IOException, InterruptedException {
     warmUp();
     for (int round = 0; round < plan.seeds().size(); round++) {
       List<BenchRouter> order = new ArrayList<>(setup.routers());
@@ -63,7 +63,7 @@ final class FleetBench {
       }
     }
     List<String> names = setup.routers().stream().map(BenchRouter::name).toList();
-    return new FleetReport(names, cells, failures);
+    return new FleetBenchReport(names, cells, failures);
   }
 
   /** Lets this process compile the load before it is measured; the first turn would pay for it. */
@@ -100,7 +100,7 @@ final class FleetBench {
       progress.accept(cell.line());
     } catch (IOException e) {
       String error = String.valueOf(e.getMessage());
-      failures.add(new FleetReport.Failure(router.name(), seed, error));
+      failures.add(new FleetBenchReport.Failure(router.name(), seed, error));
       progress.accept("seed %d, %s is left out: %s".formatted(seed, router.name(), error));
     }
   }

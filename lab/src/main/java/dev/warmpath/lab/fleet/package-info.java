@@ -4,7 +4,7 @@
  *
  * <pre>{@code
  * FleetSetup ─▶ FleetBench ─▶ fresh engine processes ◀─ BenchRouter ◀─ chat sessions     a turn
- *                          ─▶ FleetCell ─▶ FleetReport (RouterFigure)
+ *                          ─▶ FleetCell ─▶ FleetBenchReport (RouterFigure)
  * }</pre>
  *
  * <p>Start with {@link FleetBench}: in each round every router gets the same sessions. A {@link

@@ -23,7 +23,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private static final int OK = 200;
 
   private final RunningLoad load;
-  private final Connections connections;
+  private final LoadConnections connections;
   private final Channel channel;
   private int number = IDLE;
   private int status;
@@ -31,7 +31,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private boolean begun;
   private final StreamEnd end = new StreamEnd();
 
-  Connection(RunningLoad load, Connections connections, Channel channel) {
+  Connection(RunningLoad load, LoadConnections connections, Channel channel) {
     this.load = load;
     this.connections = connections;
     this.channel = channel;

@@ -23,7 +23,7 @@ final class RunningLoad implements AutoCloseable {
   private final LoadTimes times;
   private final CountDownLatch open;
   private final EventLoop loop;
-  private final List<Connections> targets;
+  private final List<LoadConnections> targets;
   private final Future<?> sweep;
   private @Nullable Thread clock;
 
@@ -34,7 +34,9 @@ final class RunningLoad implements AutoCloseable {
     times = new LoadTimes(schedule);
     open = new CountDownLatch(schedule.count());
     targets =
-        load.targets().stream().map(at -> new Connections(this, at, loop, connections)).toList();
+        load.targets().stream()
+            .map(at -> new LoadConnections(this, at, loop, connections))
+            .toList();
     sweep =
         loop.scheduleAtFixedRate(
             this::failOverdue, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
@@ -63,7 +65,7 @@ final class RunningLoad implements AutoCloseable {
       joinUninterruptibly(clock);
     }
     sweep.cancel(false);
-    Future<?> closed = loop.submit(() -> targets.forEach(Connections::close));
+    Future<?> closed = loop.submit(() -> targets.forEach(LoadConnections::close));
     Future<?> unused = closed.awaitUninterruptibly();
   }
 

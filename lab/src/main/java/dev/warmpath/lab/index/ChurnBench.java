@@ -57,7 +57,7 @@ final class ChurnBench {
       double blocksPerCpuSecond, IndexTotals totals, long liveHeapBytes, long overCredits) {}
 
   private final KvIndex index;
-  private final RecordedEngine[] engines;
+  private final CorpusEngine[] engines;
   private final int[] slots;
   private final Applied applied = new Applied();
   private final SplittableRandom random = new SplittableRandom(1);
@@ -70,14 +70,14 @@ final class ChurnBench {
     this.nanoClock = nanoClock;
     index = new RunKvIndex(new IndexLimits(ORPHANS_PER_ENGINE, plan.maxBytes()));
     slots = new int[plan.engines()];
-    engines = new RecordedEngine[plan.engines()];
+    engines = new CorpusEngine[plan.engines()];
     long rootKey = CorpusShape.SIMPLE.space().rootKey();
-    var recording = new RecordedEngine.Recording(new HashNames(false), rootKey, false);
+    var recording = new CorpusEngine.Recording(new HashNames(false), rootKey, false);
     for (int i = 0; i < slots.length; i++) {
       slots[i] = index.addEngine(CopyCounting.PER_COPY);
       index.layout(slots[i], CorpusShape.SIMPLE.layout());
       engines[i] =
-          new RecordedEngine(
+          new CorpusEngine(
               i, SerialEngine.fullAttention(), plan.engineBlocks(), recording, applied);
     }
   }

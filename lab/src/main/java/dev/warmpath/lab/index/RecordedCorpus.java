@@ -32,7 +32,7 @@ record RecordedCorpus(String name, Trace load, RecordedFleet fleet) implements C
 
   @Override
   public ExactAnswers feed(CorpusSink sink) {
-    RecordedEngine[] engines = engines(sink);
+    CorpusEngine[] engines = engines(sink);
     storeBallast(engines);
     Balance balance = new Balance(engines.length);
     Random random = new Random(SEED);
@@ -41,8 +41,7 @@ record RecordedCorpus(String name, Trace load, RecordedFleet fleet) implements C
       long[] prompt = prompt(request);
       int[] reusable = reusable(engines, prompt);
       interleaved = interleaved.plus(Sums.of(reusable));
-      RecordedEngine chosen =
-          engines[balance.choose(load.seconds(request), prompt.length, reusable)];
+      CorpusEngine chosen = engines[balance.choose(load.seconds(request), prompt.length, reusable)];
       chosen.serve(prompt);
       if (fleet.lostShare() > 0) {
         chosen.lose(prompt, fleet.lostShare(), random);
@@ -52,26 +51,26 @@ record RecordedCorpus(String name, Trace load, RecordedFleet fleet) implements C
     for (int request = 0; request < load.requests(); request++) {
       atEnd = atEnd.plus(Sums.of(reusable(engines, prompt(request))));
     }
-    long held = Arrays.stream(engines).mapToLong(RecordedEngine::heldBlocks).sum();
+    long held = Arrays.stream(engines).mapToLong(CorpusEngine::heldBlocks).sum();
     long ballast = (long) fleet.ballastFamilies() * BALLAST_DEPTH;
     return new ExactAnswers(interleaved, atEnd, held + ballast);
   }
 
-  private RecordedEngine[] engines(CorpusSink sink) {
+  private CorpusEngine[] engines(CorpusSink sink) {
     HashNames hashes = new HashNames(fleet.ownHashes());
-    RecordedEngine.Recording recording =
-        new RecordedEngine.Recording(hashes, shape().space().rootKey(), fleet.singleRemovals());
+    CorpusEngine.Recording recording =
+        new CorpusEngine.Recording(hashes, shape().space().rootKey(), fleet.singleRemovals());
     return IntStream.range(0, fleet.engines())
         .mapToObj(engine ->
-            new RecordedEngine(engine, fleet.groups(), fleet.capacityBlocks(), recording, sink))
-        .toArray(RecordedEngine[]::new);
+            new CorpusEngine(engine, fleet.groups(), fleet.capacityBlocks(), recording, sink))
+        .toArray(CorpusEngine[]::new);
   }
 
   /** Chains of blocks that make the index large and its caches cold. */
-  private void storeBallast(RecordedEngine[] engines) {
+  private void storeBallast(CorpusEngine[] engines) {
     for (int family = 0; family < fleet.ballastFamilies(); family++) {
       int first = FIRST_BALLAST + family * BALLAST_DEPTH;
-      RecordedEngine engine = engines[family % engines.length];
+      CorpusEngine engine = engines[family % engines.length];
       for (int from = 0; from < BALLAST_DEPTH; from += BALLAST_STORE) {
         engine.store(0, block -> first + block, from, from + BALLAST_STORE);
       }
@@ -84,7 +83,7 @@ record RecordedCorpus(String name, Trace load, RecordedFleet fleet) implements C
     return Arrays.stream(load.blockNumbers(request)).limit(most).asLongStream().toArray();
   }
 
-  private static int[] reusable(RecordedEngine[] engines, long[] prompt) {
+  private static int[] reusable(CorpusEngine[] engines, long[] prompt) {
     return Arrays.stream(engines).mapToInt(engine -> engine.reusable(prompt)).toArray();
   }
 

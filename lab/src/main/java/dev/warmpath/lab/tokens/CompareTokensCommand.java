@@ -102,7 +102,7 @@ public final class CompareTokensCommand extends TokenizeCommand {
   private int compare(URI engine) {
     HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     try (ModelTokenizer loaded = load(chat(Dialect.VLLM))) {
-      EngineTokens tokens = new EngineTokens(client, engine);
+      EngineTokenizeClient tokens = new EngineTokenizeClient(client, engine);
       TokenComparison.Result result =
           new TokenComparison(loaded, tokens, modelName(), System.err::println)
               .run(requests, seed, kinds);

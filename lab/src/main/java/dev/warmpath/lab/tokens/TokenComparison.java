@@ -27,7 +27,7 @@ import java.util.function.Consumer;
 final class TokenComparison {
 
   private final ModelTokenizer tokenizer;
-  private final EngineTokens engine;
+  private final EngineTokenizeClient engine;
   private final String model;
   private final Consumer<String> findings;
   private RenderTotals totals = RenderTotals.NONE;
@@ -62,7 +62,10 @@ final class TokenComparison {
 
   /** Compares with this engine, which serves {@code model}; differences are told. */
   TokenComparison(
-      ModelTokenizer tokenizer, EngineTokens engine, String model, Consumer<String> findings) {
+      ModelTokenizer tokenizer,
+      EngineTokenizeClient engine,
+      String model,
+      Consumer<String> findings) {
     this.tokenizer = tokenizer;
     this.engine = engine;
     this.model = model;
@@ -75,7 +78,7 @@ final class TokenComparison {
       RequestKind kind = kinds.get(i % kinds.size());
       try {
         compare(kind, seed + i);
-      } catch (EngineTokens.ClosedException e) {
+      } catch (EngineTokenizeClient.ClosedException e) {
         if (closed.merge(kind, 1, Integer::sum) == 1) {
           findings.accept(kind + ": not compared: " + e.getMessage());
         }

@@ -4,7 +4,7 @@
  *
  * <pre>{@code
  * AgentTexts, chats ─▶ TokenizeBench ─▶ Pipeline, step by step ─▶ Samples
- * OddChats, OddMessages, OddResponses ─▶ TokenComparison ◀─ EngineTokens      --against an engine
+ * OddChats, OddMessages, OddResponses ─▶ TokenComparison ◀─ EngineTokenizeClient  --against an engine
  * recorded files ─▶ TemplateGoldens, PromptGoldens ─▶ equal or not            --goldens
  * }</pre>
  *

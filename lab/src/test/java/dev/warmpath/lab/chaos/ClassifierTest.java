@@ -3,7 +3,7 @@ package dev.warmpath.lab.chaos;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.lab.chaos.Verdict.Kind;
+import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.SequenceInputStream;

@@ -36,7 +36,7 @@ class TokenComparisonTest {
   void start() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     for (RequestKind kind : RequestKind.values()) {
-      server.createContext(EngineTokens.path(kind) + "/render", at -> render(at, kind));
+      server.createContext(EngineTokenizeClient.path(kind) + "/render", at -> render(at, kind));
     }
     server.createContext("/tokenize", at -> answer(at, 200, RequestKind.CHAT, "tokens"));
     server.start();
@@ -100,7 +100,7 @@ class TokenComparisonTest {
 
   private TokenComparison.Result run(int requests, RequestKind... kinds) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-    EngineTokens engine = new EngineTokens(HttpClient.newHttpClient(), uri);
+    EngineTokenizeClient engine = new EngineTokenizeClient(HttpClient.newHttpClient(), uri);
     return new TokenComparison(tokenizer, engine, "m", findings::add)
         .run(requests, 7, List.of(kinds));
   }

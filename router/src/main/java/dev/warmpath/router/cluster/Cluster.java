@@ -16,7 +16,7 @@ import dev.warmpath.router.fleet.Reservation;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.routing.RoutingRequest;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -50,7 +50,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
    *   it is prefilled      EngineState.firstToken
    *   it ends              EngineState.release; whoever waits here may have the place
    *   an engine's row      EngineState.seenElsewhere
-   *   a client's row       Client.usedElsewhere
+   *   a client's row       ClientAccount.countElsewhere
    *
    * A link may lose messages. So each router tells the digest of its rows every second; who has
    * another one twice in a row, since one may only be late, asks for all of them. Who was not heard for `expireNanos` is taken to be gone, with
@@ -125,7 +125,7 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
     default void setting(String name) {}
 
     /** The clients with rates. */
-    default Collection<Client> clients() {
+    default Collection<ClientAccount> clients() {
       return List.of();
     }
   }
@@ -260,9 +260,9 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
       if (before == null && row.version() > 1) {
         return; // what it had used before it was heard of is past
       }
-      for (Client client : host.clients()) {
+      for (ClientAccount client : host.clients()) {
         if (client.name().equals(row.client())) {
-          client.usedElsewhere(
+          client.countElsewhere(
               row.requests() - (before == null ? 0 : before.requests()),
               row.tokens() - (before == null ? 0 : before.tokens()),
               now);
@@ -616,8 +616,8 @@ public final class Cluster implements DispatchListener, ClusterLink.Listener, Au
 
   private List<ClientRow> changedClients() {
     List<ClientRow> changed = new ArrayList<>();
-    for (Client client : host.clients()) {
-      Client.Counts used = client.counts();
+    for (ClientAccount client : host.clients()) {
+      ClientAccount.Counts used = client.counts();
       long tokens = used.promptTokens() + used.answerTokens();
       ClientRow before;
       synchronized (ownLock) {

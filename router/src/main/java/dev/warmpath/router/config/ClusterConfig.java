@@ -15,23 +15,23 @@ import org.jspecify.annotations.Nullable;
  * @param host null: the machine's own
  */
 public record ClusterConfig(
-    @Key(standard = "off") Mode mode,
-    @Key(standard = "warmpath") String name,
+    @Key(defaultValue = "off") Mode mode,
+    @Key(defaultValue = "warmpath") String name,
     @Key @Nullable String member,
     @Key(secret = true) @Nullable String secret,
-    @Key(standard = "false") boolean insecure,
+    @Key(defaultValue = "false") boolean insecure,
     @Key @Nullable String host,
-    @Key(standard = "7800", min = 1, max = 65_535) int port,
+    @Key(defaultValue = "7800", min = 1, max = 65_535) int port,
     @Key List<String> peers,
     @Key @Nullable String dns,
     @Key @Nullable String service,
     @Key @Nullable String namespace,
     @Key @Nullable String redisUrl,
     @Key(secret = true) @Nullable String redisPassword,
-    @Key(standard = "30000", min = 1, max = 3_600_000) int seedWaitMs,
-    @Key(standard = "5", min = 1, max = 10_000, advanced = true) int deltaMs,
-    @Key(standard = "4000", min = 1000, max = 3_600_000, advanced = true) int expireMs,
-    @Key(standard = "4096", min = 2048, max = 1_048_576, advanced = true) int queueKb) {
+    @Key(defaultValue = "30000", min = 1, max = 3_600_000) int seedWaitMs,
+    @Key(defaultValue = "5", min = 1, max = 10_000, advanced = true) int deltaMs,
+    @Key(defaultValue = "4000", min = 1000, max = 3_600_000, advanced = true) int expireMs,
+    @Key(defaultValue = "4096", min = 2048, max = 1_048_576, advanced = true) int queueKb) {
 
   /** What brings messages from router to router. */
   public enum Mode {

@@ -72,7 +72,7 @@ public record ConfigKey(
       }
       if (key == null
           || isNumber(component.getType()) == Double.isNaN(key.max())
-          || (key.secret() && !key.standard().isEmpty())) {
+          || (key.secret() && !key.defaultValue().isEmpty())) {
         throw new IllegalStateException("not a key: " + component);
       }
       ConfigKey made =
@@ -144,8 +144,8 @@ public record ConfigKey(
   }
 
   /** The default as text; empty for none. */
-  public String standard() {
-    return declared.standard();
+  public String defaultValue() {
+    return declared.defaultValue();
   }
 
   public boolean isRequired() {
@@ -190,24 +190,24 @@ public record ConfigKey(
   }
 
   /** The value when none is given; null for none. */
-  @Nullable Object standardValue() {
+  @Nullable Object typedDefault() {
     if (type == List.class) {
       return List.of();
     }
     if (type == Map.class) {
       return Map.of();
     }
-    String standard = standard();
-    if (standard.isEmpty()) {
+    String text = defaultValue();
+    if (text.isEmpty()) {
       return null;
     }
     if (type == int.class) {
-      return value(Long.valueOf(standard));
+      return value(Long.valueOf(text));
     }
     if (type == double.class) {
-      return value(Double.valueOf(standard));
+      return value(Double.valueOf(text));
     }
-    return value(type == boolean.class ? Boolean.valueOf(standard) : standard);
+    return value(type == boolean.class ? Boolean.valueOf(text) : text);
   }
 
   /**

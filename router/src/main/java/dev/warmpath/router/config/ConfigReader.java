@@ -161,7 +161,7 @@ public final class ConfigReader {
       if (key.isRequired()) {
         report(mapping.origin(), "'" + key.path() + "' is missing");
       }
-      return key.standardValue();
+      return key.typedDefault();
     }
     try {
       return key.value(node.value());

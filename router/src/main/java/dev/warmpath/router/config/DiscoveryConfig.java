@@ -17,15 +17,15 @@ public record DiscoveryConfig(
     @Key @Nullable String host,
     @Key @Nullable String srv,
     @Key(advanced = true) @Nullable String server,
-    @Key(standard = "3", min = 1, max = 1000, advanced = true) int emptyLooks,
+    @Key(defaultValue = "3", min = 1, max = 1000, advanced = true) int emptyLooks,
     @Key @Nullable String namespace,
     @Key @Nullable String service,
     @Key @Nullable String selector,
     @Key @Nullable String portName,
     @Key @Nullable String pool,
-    @Key(standard = "0", max = 65_535) int port,
-    @Key(standard = "0", max = 86_400_000) int intervalMs,
-    @Key(standard = "false") boolean deletionCost,
+    @Key(defaultValue = "0", max = 65_535) int port,
+    @Key(defaultValue = "0", max = 86_400_000) int intervalMs,
+    @Key(defaultValue = "false") boolean deletionCost,
     @Key ReplicaTemplate replica) {
 
   /** Where a source looks. */

@@ -16,7 +16,7 @@ import java.lang.annotation.Target;
 public @interface Key {
 
   /** The value when none is given, as text; empty: the key may be absent. */
-  String standard() default "";
+  String defaultValue() default "";
 
   /** Whether it must be given. */
   boolean required() default false;

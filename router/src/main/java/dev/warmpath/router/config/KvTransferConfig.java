@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record KvTransferConfig(
-    @Key(standard = "both") KvTransfer.Role role,
-    @Key(standard = "none") KvTransfer.Connector kvConnector,
+    @Key(defaultValue = "both") KvTransfer.Role role,
+    @Key(defaultValue = "none") KvTransfer.Connector kvConnector,
     @Key(advanced = true) @Nullable String kvGroup,
     @Key(advanced = true) @Nullable String kvHost,
-    @Key(standard = "8998", min = 1, max = 65_535, advanced = true) int kvPort,
-    @Key(standard = "7400", min = 1, max = 65_535, advanced = true) int kvAllocPort) {
+    @Key(defaultValue = "8998", min = 1, max = 65_535, advanced = true) int kvPort,
+    @Key(defaultValue = "7400", min = 1, max = 65_535, advanced = true) int kvAllocPort) {
 
   public KvTransferConfig {
     if (role != KvTransfer.Role.BOTH && kvConnector == KvTransfer.Connector.NONE) {

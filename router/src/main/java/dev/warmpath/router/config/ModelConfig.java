@@ -49,15 +49,15 @@ public record ModelConfig(
       @Key @Nullable String chatTemplateKwargs,
       @Key @Nullable String reasoningEffortMap,
       @Key(
-              standard = "auto",
+              defaultValue = "auto",
               choices = {"auto", "string", "openai"})
           String contentFormat,
-      @Key(standard = "false", advanced = true) boolean excludeToolsWhenNone,
-      @Key(standard = "false", advanced = true) boolean trustRequestTemplate,
+      @Key(defaultValue = "false", advanced = true) boolean excludeToolsWhenNone,
+      @Key(defaultValue = "false", advanced = true) boolean trustRequestTemplate,
       @Key(advanced = true) @Nullable String timeZone,
       @Key(advanced = true) @Nullable String startDate,
-      @Key(standard = "false", advanced = true) boolean harmonySystemInstructions,
-      @Key(standard = "0", max = 100_000_000, advanced = true) int maxModelLen) {
+      @Key(defaultValue = "false", advanced = true) boolean harmonySystemInstructions,
+      @Key(defaultValue = "0", max = 100_000_000, advanced = true) int maxModelLen) {
 
     static final Rendering DEFAULT =
         new Rendering(null, null, null, "auto", false, false, null, null, false, 0);

@@ -18,7 +18,7 @@ import java.util.Map;
  */
 public record PolicyConfig(
     @Key(
-            standard = "warm",
+            defaultValue = "warm",
             choices = {
               "aibrix",
               "cache-aware",
@@ -39,9 +39,9 @@ public record PolicyConfig(
             })
         String name,
     @Key(advanced = true) Map<String, Double> options,
-    @Key(standard = "x-session-id") String sessionHeader,
+    @Key(defaultValue = "x-session-id") String sessionHeader,
     @Key(
-            standard = "cheapest",
+            defaultValue = "cheapest",
             choices = {
               "always",
               "cheapest",
@@ -52,8 +52,8 @@ public record PolicyConfig(
             })
         String split,
     @Key(advanced = true) Map<String, Double> splitOptions,
-    @Key(standard = "cheapest") LoadBack loadBack,
-    @Key(standard = "false") boolean pull) {
+    @Key(defaultValue = "cheapest") LoadBack loadBack,
+    @Key(defaultValue = "false") boolean pull) {
 
   public PolicyConfig {
     options = Map.copyOf(options);

@@ -125,11 +125,11 @@ public record RouterConfig(
 
   /** Where clients connect. */
   public record Listen(
-      @Key(standard = "127.0.0.1") String host,
-      @Key(standard = "8080", max = 65_535) int port,
-      @Key(standard = "0", max = 256, advanced = true) int eventLoops,
-      @Key(standard = "false", reloadable = true) boolean metrics,
-      @Key(standard = "false") boolean http2,
+      @Key(defaultValue = "127.0.0.1") String host,
+      @Key(defaultValue = "8080", max = 65_535) int port,
+      @Key(defaultValue = "0", max = 256, advanced = true) int eventLoops,
+      @Key(defaultValue = "false", reloadable = true) boolean metrics,
+      @Key(defaultValue = "false") boolean http2,
       @Key(advanced = true) List<String> paths,
       @Key(advanced = true, reloadable = true) List<String> cors,
       ListenTls tls) {
@@ -157,12 +157,12 @@ public record RouterConfig(
 
   /** Where gateways ask for endpoints. */
   public record Picker(
-      @Key(standard = "0", max = 65_535) int port,
+      @Key(defaultValue = "0", max = 65_535) int port,
       @Key @Nullable String host,
-      @Key(standard = "1", min = 1, max = 16) int endpoints,
-      @Key(standard = "false") boolean routingSidecar,
-      @Key(standard = "false") boolean selfSigned,
-      @Key(standard = "false", advanced = true) boolean conformance,
+      @Key(defaultValue = "1", min = 1, max = 16) int endpoints,
+      @Key(defaultValue = "false") boolean routingSidecar,
+      @Key(defaultValue = "false") boolean selfSigned,
+      @Key(defaultValue = "false", advanced = true) boolean conformance,
       ListenTls tls) {
 
     public Picker {
@@ -175,14 +175,14 @@ public record RouterConfig(
 
   /** Where operators connect. */
   public record Admin(
-      @Key(standard = "127.0.0.1") String host,
-      @Key(standard = "8081", max = 65_535) int port,
+      @Key(defaultValue = "127.0.0.1") String host,
+      @Key(defaultValue = "8081", max = 65_535) int port,
       @Key @Nullable String keyFile,
-      @Key(standard = "false") boolean openMetrics,
+      @Key(defaultValue = "false") boolean openMetrics,
       @Key(advanced = true) @Nullable String poolMetrics,
-      @Key(standard = "1000", max = 100_000) int decisionsKept,
-      @Key(standard = "0", max = 4096, advanced = true) int decisionsMb,
-      @Key(standard = "false") boolean showPrompts,
+      @Key(defaultValue = "1000", max = 100_000) int decisionsKept,
+      @Key(defaultValue = "0", max = 4096, advanced = true) int decisionsMb,
+      @Key(defaultValue = "false") boolean showPrompts,
       ListenTls tls) {}
 
   /** The certificate of one of the router's ports. */
@@ -214,8 +214,9 @@ public record RouterConfig(
 
   /** How replicas come and go. */
   public record Fleet(
-      @Key(standard = "600000", max = 86_400_000, advanced = true, reloadable = true) int drainMs,
-      @Key(standard = "10000", max = 60_000, reloadable = true) int prewarmMs,
+      @Key(defaultValue = "600000", max = 86_400_000, advanced = true, reloadable = true)
+          int drainMs,
+      @Key(defaultValue = "10000", max = 60_000, reloadable = true) int prewarmMs,
       @Key List<String> allowedHosts) {
 
     public Fleet {
@@ -239,55 +240,65 @@ public record RouterConfig(
 
   /** When a replica counts as up, and as full. */
   public record Health(
-      @Key(standard = "2000", min = 10, max = 86_400_000) int intervalMs,
-      @Key(standard = "1000", min = 1, max = 86_400_000) int timeoutMs,
-      @Key(standard = "1", min = 1, max = 100) int rise,
-      @Key(standard = "3", min = 1, max = 100) int fall,
-      @Key(standard = "5000", max = 86_400_000) int metricsIntervalMs,
-      @Key(standard = "true") boolean otherLoad) {}
+      @Key(defaultValue = "2000", min = 10, max = 86_400_000) int intervalMs,
+      @Key(defaultValue = "1000", min = 1, max = 86_400_000) int timeoutMs,
+      @Key(defaultValue = "1", min = 1, max = 100) int rise,
+      @Key(defaultValue = "3", min = 1, max = 100) int fall,
+      @Key(defaultValue = "5000", max = 86_400_000) int metricsIntervalMs,
+      @Key(defaultValue = "true") boolean otherLoad) {}
 
   /** How long each part of a request may take. */
   public record Timeouts(
-      @Key(standard = "1000", min = 1, max = 86_400_000, advanced = true) int connectMs,
-      @Key(standard = "10000", min = 1, max = 86_400_000, advanced = true) int requestHeadMs,
-      @Key(standard = "75000", min = 1, max = 86_400_000, advanced = true) int keepAliveMs,
-      @Key(standard = "30000", min = 1, max = 86_400_000, advanced = true) int requestBodyMs,
-      @Key(standard = "300000", min = 1, max = 86_400_000) int firstByteMs,
-      @Key(standard = "120000", min = 1, max = 86_400_000, advanced = true) int streamIdleMs,
-      @Key(standard = "3600000", min = 1, max = 86_400_000) int totalMs,
-      @Key(standard = "0", max = 86_400_000) int sseKeepAliveMs) {}
+      @Key(defaultValue = "1000", min = 1, max = 86_400_000, advanced = true) int connectMs,
+      @Key(defaultValue = "10000", min = 1, max = 86_400_000, advanced = true) int requestHeadMs,
+      @Key(defaultValue = "75000", min = 1, max = 86_400_000, advanced = true) int keepAliveMs,
+      @Key(defaultValue = "30000", min = 1, max = 86_400_000, advanced = true) int requestBodyMs,
+      @Key(defaultValue = "300000", min = 1, max = 86_400_000) int firstByteMs,
+      @Key(defaultValue = "120000", min = 1, max = 86_400_000, advanced = true) int streamIdleMs,
+      @Key(defaultValue = "3600000", min = 1, max = 86_400_000) int totalMs,
+      @Key(defaultValue = "0", max = 86_400_000) int sseKeepAliveMs) {}
 
   /** How large things may get. */
   public record Limits(
-      @Key(standard = "67108864", min = 1, max = 1_073_741_824, advanced = true, reloadable = true)
+      @Key(
+              defaultValue = "67108864",
+              min = 1,
+              max = 1_073_741_824,
+              advanced = true,
+              reloadable = true)
           int bodyBytes,
-      @Key(standard = "16384", min = 256, max = 1_048_576, advanced = true) int headerBytes,
-      @Key(standard = "128", min = 8, max = 1000, advanced = true) int jsonDepth,
-      @Key(standard = "262144", min = 1024, max = 1_073_741_824, advanced = true, reloadable = true)
+      @Key(defaultValue = "16384", min = 256, max = 1_048_576, advanced = true) int headerBytes,
+      @Key(defaultValue = "128", min = 8, max = 1000, advanced = true) int jsonDepth,
+      @Key(
+              defaultValue = "262144",
+              min = 1024,
+              max = 1_073_741_824,
+              advanced = true,
+              reloadable = true)
           int clientBufferBytes,
-      @Key(standard = "16384", min = 1, max = 1_000_000, advanced = true, reloadable = true)
+      @Key(defaultValue = "16384", min = 1, max = 1_000_000, advanced = true, reloadable = true)
           int connections,
-      @Key(standard = "256", min = 1, max = 1_000_000, advanced = true) int connectionStreams,
-      @Key(standard = "8192", min = 1, max = 1_000_000, reloadable = true) int requests,
-      @Key(standard = "65536", max = 10_000_000, advanced = true) int storedResponses,
-      @Key(standard = "0", max = 1_000_000, advanced = true, reloadable = true) int bodiesMb,
-      @Key(standard = "4096", min = 1, max = 65_536, reloadable = true) int replicaRequests,
-      @Key(standard = "0", max = 1_000_000, reloadable = true) int engineWaiting) {}
+      @Key(defaultValue = "256", min = 1, max = 1_000_000, advanced = true) int connectionStreams,
+      @Key(defaultValue = "8192", min = 1, max = 1_000_000, reloadable = true) int requests,
+      @Key(defaultValue = "65536", max = 10_000_000, advanced = true) int storedResponses,
+      @Key(defaultValue = "0", max = 1_000_000, advanced = true, reloadable = true) int bodiesMb,
+      @Key(defaultValue = "4096", min = 1, max = 65_536, reloadable = true) int replicaRequests,
+      @Key(defaultValue = "0", max = 1_000_000, reloadable = true) int engineWaiting) {}
 
   /** What happens to a request when all replicas that could take it are full. */
   public record Queue(
-      @Key(standard = "1000", max = 1_000_000) int requests,
-      @Key(standard = "30000", min = 1, max = 86_400_000) int timeoutMs,
-      @Key(standard = "false", reloadable = true) boolean evict,
+      @Key(defaultValue = "1000", max = 1_000_000) int requests,
+      @Key(defaultValue = "30000", min = 1, max = 86_400_000) int timeoutMs,
+      @Key(defaultValue = "false", reloadable = true) boolean evict,
       @Key(advanced = true) @Nullable String priorityHeader,
-      @Key(standard = "authorization", advanced = true) @Nullable String clientHeader) {}
+      @Key(defaultValue = "authorization", advanced = true) @Nullable String clientHeader) {}
 
   /** What happens to a request that a replica did not begin to answer. */
   public record Retry(
-      @Key(standard = "3", min = 1, max = 16) int attempts,
-      @Key(standard = "10", max = 60_000, advanced = true) int backoffMs,
-      @Key(standard = "500", max = 60_000, advanced = true) int backoffLimitMs,
-      @Key(standard = "20", max = 1000, advanced = true) int budgetPercent) {
+      @Key(defaultValue = "3", min = 1, max = 16) int attempts,
+      @Key(defaultValue = "10", max = 60_000, advanced = true) int backoffMs,
+      @Key(defaultValue = "500", max = 60_000, advanced = true) int backoffLimitMs,
+      @Key(defaultValue = "20", max = 1000, advanced = true) int budgetPercent) {
     public Retry {
       atMost("retry", "backoff-ms", backoffMs, "backoff-limit-ms", backoffLimitMs);
     }
@@ -295,16 +306,16 @@ public record RouterConfig(
 
   /** The threads that turn prompts into tokens. */
   public record Tokenizing(
-      @Key(standard = "0", max = 256) int threads,
-      @Key(standard = "256", min = 1, max = 65_536) int queue,
-      @Key(standard = "500", min = 1, max = 60_000) int deadlineMs,
-      @Key(standard = "4194304", min = 1024, max = 1_073_741_824) int bodyBytes,
-      @Key(standard = "true") boolean waitForModels,
+      @Key(defaultValue = "0", max = 256) int threads,
+      @Key(defaultValue = "256", min = 1, max = 65_536) int queue,
+      @Key(defaultValue = "500", min = 1, max = 60_000) int deadlineMs,
+      @Key(defaultValue = "4194304", min = 1024, max = 1_073_741_824) int bodyBytes,
+      @Key(defaultValue = "true") boolean waitForModels,
       @Key(
-              standard = "when-needed",
+              defaultValue = "when-needed",
               choices = {"never", "when-needed"})
           String remote,
-      @Key(standard = "0", max = 1_000_000) int cacheMb) {
+      @Key(defaultValue = "0", max = 1_000_000) int cacheMb) {
 
     /** Whether engines render what cannot be rendered here. */
     public boolean asksEngines() {
@@ -314,17 +325,17 @@ public record RouterConfig(
 
   /** How our tokens are compared with the engines'. */
   public record Parity(
-      @Key(standard = "true") boolean enabled,
-      @Key(standard = "60000", max = 86_400_000) int sampleIntervalMs,
-      @Key(standard = "5000", min = 1, max = 60_000) int timeoutMs) {}
+      @Key(defaultValue = "true") boolean enabled,
+      @Key(defaultValue = "60000", max = 86_400_000) int sampleIntervalMs,
+      @Key(defaultValue = "5000", min = 1, max = 60_000) int timeoutMs) {}
 
   /** Bounds of what is remembered about blocks. */
   public record Index(
-      @Key(standard = "30000", min = 100, max = 86_400_000, advanced = true) int expectedTtlMs,
-      @Key(standard = "2000", max = 86_400_000, advanced = true) int expectedSettleMs,
-      @Key(standard = "65536", min = 1, max = 100_000_000, advanced = true) int expectedBlocks,
-      @Key(standard = "65536", max = 100_000_000, advanced = true) int orphanBlocks,
-      @Key(standard = "0", max = 1_000_000) int memoryMb) {
+      @Key(defaultValue = "30000", min = 100, max = 86_400_000, advanced = true) int expectedTtlMs,
+      @Key(defaultValue = "2000", max = 86_400_000, advanced = true) int expectedSettleMs,
+      @Key(defaultValue = "65536", min = 1, max = 100_000_000, advanced = true) int expectedBlocks,
+      @Key(defaultValue = "65536", max = 100_000_000, advanced = true) int orphanBlocks,
+      @Key(defaultValue = "0", max = 1_000_000) int memoryMb) {
     public Index {
       atMost("index", "expected-settle-ms", expectedSettleMs, "expected-ttl-ms", expectedTtlMs);
     }
@@ -332,13 +343,13 @@ public record RouterConfig(
 
   /** Bounds of the engines' event streams. */
   public record Ingest(
-      @Key(standard = "0", max = 64) int pollers,
-      @Key(standard = "4096", min = 2, max = 1_000_000) int ringMessages,
-      @Key(standard = "16777216", min = 1_048_576, max = 1_073_741_824) int ringBytes,
-      @Key(standard = "0", max = 1_000_000) int ringTotalMb,
-      @Key(standard = "0", max = 1_073_741_824) int bufferedBytes,
-      @Key(standard = "2000", min = 10, max = 86_400_000) int replayIdleMs,
-      @Key(standard = "60000", min = 100, max = 86_400_000) int replayTotalMs) {
+      @Key(defaultValue = "0", max = 64) int pollers,
+      @Key(defaultValue = "4096", min = 2, max = 1_000_000) int ringMessages,
+      @Key(defaultValue = "16777216", min = 1_048_576, max = 1_073_741_824) int ringBytes,
+      @Key(defaultValue = "0", max = 1_000_000) int ringTotalMb,
+      @Key(defaultValue = "0", max = 1_073_741_824) int bufferedBytes,
+      @Key(defaultValue = "2000", min = 10, max = 86_400_000) int replayIdleMs,
+      @Key(defaultValue = "60000", min = 100, max = 86_400_000) int replayTotalMs) {
     /** The same as event streams take it, with what the budget leaves them of the heap. */
     public IngestOptions options(MemoryBudget budget) {
       return new IngestOptions(
@@ -353,44 +364,44 @@ public record RouterConfig(
 
   /** What is kept on disk for the next start. */
   public record Snapshot(
-      @Key(standard = "true") boolean enabled,
+      @Key(defaultValue = "true") boolean enabled,
       @Key @Nullable String dir,
-      @Key(standard = "300000", min = 100, max = 86_400_000, advanced = true) int intervalMs,
-      @Key(standard = "2000", min = 1, max = 60_000, advanced = true) int maxPauseMs,
-      @Key(standard = "4096", min = 1, max = 1_000_000, advanced = true) int maxMb,
-      @Key(standard = "3600000", min = 1, max = 86_400_000, advanced = true) int maxAgeMs) {}
+      @Key(defaultValue = "300000", min = 100, max = 86_400_000, advanced = true) int intervalMs,
+      @Key(defaultValue = "2000", min = 1, max = 60_000, advanced = true) int maxPauseMs,
+      @Key(defaultValue = "4096", min = 1, max = 1_000_000, advanced = true) int maxMb,
+      @Key(defaultValue = "3600000", min = 1, max = 86_400_000, advanced = true) int maxAgeMs) {}
 
   /** What is recorded of the fleet. */
   public record Capture(
       @Key @Nullable String dir,
-      @Key(standard = "false") boolean requests,
-      @Key(standard = "2000", min = 10, max = 86_400_000) int quietMs,
-      @Key(standard = "256", min = 1, max = 1_000_000) int maxMb,
-      @Key(standard = "10", min = 1, max = 100_000) int keep,
-      @Key(standard = "64", min = 1, max = 4096) int queueMb) {}
+      @Key(defaultValue = "false") boolean requests,
+      @Key(defaultValue = "2000", min = 10, max = 86_400_000) int quietMs,
+      @Key(defaultValue = "256", min = 1, max = 1_000_000) int maxMb,
+      @Key(defaultValue = "10", min = 1, max = 100_000) int keep,
+      @Key(defaultValue = "64", min = 1, max = 4096) int queueMb) {}
 
   /** A log of requests. */
   public record LogFile(
       @Key @Nullable String file,
-      @Key(standard = "64", min = 1, max = 1_000_000, advanced = true) int maxMb,
-      @Key(standard = "8", min = 1, max = 1000, advanced = true) int keep,
-      @Key(standard = "16", min = 1, max = 4096, advanced = true) int queueMb) {}
+      @Key(defaultValue = "64", min = 1, max = 1_000_000, advanced = true) int maxMb,
+      @Key(defaultValue = "8", min = 1, max = 1000, advanced = true) int keep,
+      @Key(defaultValue = "16", min = 1, max = 4096, advanced = true) int queueMb) {}
 
   /** The process' own log. */
   public record Log(
       @Key(
-              standard = "text",
+              defaultValue = "text",
               choices = {"text", "json"})
           String format) {}
 
   /** Where traces go. */
   public record Tracing(
       @Key @Nullable URI endpoint,
-      @Key(standard = "0.01", max = 1.0) double sampleRatio,
-      @Key(standard = "warmpath", advanced = true) String serviceName,
+      @Key(defaultValue = "0.01", max = 1.0) double sampleRatio,
+      @Key(defaultValue = "warmpath", advanced = true) String serviceName,
       @Key(advanced = true) @Nullable String headersFile,
-      @Key(standard = "2048", min = 512, max = 1_000_000, advanced = true) int queue,
-      @Key(standard = "10000", min = 1, max = 600_000, advanced = true) int timeoutMs) {
+      @Key(defaultValue = "2048", min = 512, max = 1_000_000, advanced = true) int queue,
+      @Key(defaultValue = "10000", min = 1, max = 600_000, advanced = true) int timeoutMs) {
 
     public Tracing {
       if (endpoint != null
@@ -402,32 +413,32 @@ public record RouterConfig(
   }
 
   /** How files that change are followed. */
-  public record Files(@Key(standard = "2000", min = 10, max = 86_400_000) int pollMs) {}
+  public record Files(@Key(defaultValue = "2000", min = 10, max = 86_400_000) int pollMs) {}
 
   /** What the router adds to responses, and takes from requests. */
   public record Headers(
       @Key(
-              standard = "auto",
+              defaultValue = "auto",
               choices = {"auto", "always", "never"})
           String passCredentials,
       @Key(
-              standard = "auto",
+              defaultValue = "auto",
               choices = {"auto", "always", "never"},
               advanced = true)
           String passTransferParams,
-      @Key(standard = "true", advanced = true) boolean replica,
-      @Key(standard = "false", advanced = true) boolean cachedTokens) {}
+      @Key(defaultValue = "true", advanced = true) boolean replica,
+      @Key(defaultValue = "false", advanced = true) boolean cachedTokens) {}
 
   /** What is done before the process listens. */
   public record WarmUp(
-      @Key(standard = "3", max = 600) int seconds,
-      @Key(standard = "20000", min = 1, max = 10_000_000) int requests) {}
+      @Key(defaultValue = "3", max = 600) int seconds,
+      @Key(defaultValue = "20000", min = 1, max = 10_000_000) int requests) {}
 
   /** How long leaving may take. */
   public record Shutdown(
-      @Key(standard = "0", max = 86_400_000) int delayMs,
-      @Key(standard = "30000", max = 86_400_000) int deadlineMs) {}
+      @Key(defaultValue = "0", max = 86_400_000) int delayMs,
+      @Key(defaultValue = "30000", max = 86_400_000) int deadlineMs) {}
 
   /** When the configuration is read anew. */
-  public record Reload(@Key(standard = "false", reloadable = true) boolean watch) {}
+  public record Reload(@Key(defaultValue = "false", reloadable = true) boolean watch) {}
 }

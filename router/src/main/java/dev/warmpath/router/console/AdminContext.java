@@ -12,7 +12,7 @@ import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.proxy.BodyRoom;
-import dev.warmpath.router.proxy.Connections;
+import dev.warmpath.router.proxy.ClientConnections;
 import dev.warmpath.router.proxy.HealthPage;
 import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.reload.Reloader;
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public record AdminContext(
     Supplier<RouterConfig> running,
     Security security,
-    Connections connections,
+    ClientConnections connections,
     Reloader reloader,
     Fleet fleet,
     Membership membership,

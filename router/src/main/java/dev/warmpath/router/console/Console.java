@@ -68,7 +68,7 @@ public final class Console implements RequestLogs.Recent {
   }
 
   /** How an engine's cache and its predictions did in the last five minutes. */
-  public EngineRates rates(String engine) {
+  public HitRates rates(String engine) {
     return history.rates(engine);
   }
 

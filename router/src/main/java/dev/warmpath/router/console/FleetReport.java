@@ -170,7 +170,7 @@ final class FleetReport {
     number(to, "requestsRunning", load.running());
     number(to, "requestsWaiting", load.waiting());
     number(to, "kvUse", load.kvUse());
-    EngineRates rates = admin.console().rates(report.engine());
+    HitRates rates = admin.console().rates(report.engine());
     number(to, "hitRate", rates.hitRate());
     number(to, "predictionError", rates.predictionError());
     to.putObject("prefill")

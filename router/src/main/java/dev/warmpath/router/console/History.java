@@ -98,11 +98,11 @@ public final class History {
   }
 
   /** How an engine's cache did in the last five minutes. */
-  public synchronized EngineRates rates(String engine) {
-    EngineTokens now = readings.getLast().engines().get(engine);
+  public synchronized HitRates rates(String engine) {
+    HitRateCounts now = readings.getLast().engines().get(engine);
     return now == null
-        ? EngineRates.UNKNOWN
-        : now.since(readings.getFirst().engines().getOrDefault(engine, EngineTokens.NONE));
+        ? HitRates.UNKNOWN
+        : now.since(readings.getFirst().engines().getOrDefault(engine, HitRateCounts.NONE));
   }
 
   /** The last {@code seconds}, as far as they are known. */

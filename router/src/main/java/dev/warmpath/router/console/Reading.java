@@ -26,7 +26,7 @@ record Reading(
     Latencies interTokens,
     Events events,
     Load load,
-    Map<String, EngineTokens> engines) {
+    Map<String, HitRateCounts> engines) {
 
   Reading {
     refusals = Map.copyOf(refusals);

@@ -48,7 +48,7 @@ public final class Totals {
   private final Map<String, Double> refusals = new HashMap<>();
   private final Map<String, Double> picks = new HashMap<>();
   private final Map<String, Double> uncached = new HashMap<>();
-  private final Map<String, EngineTokens> engines = new HashMap<>();
+  private final Map<String, HitRateCounts> engines = new HashMap<>();
   private Reading.Tokens tokens = new Reading.Tokens(0, 0, 0);
   private Latencies firstBytes = Latencies.NONE;
   private Latencies interTokens = Latencies.NONE;
@@ -112,7 +112,7 @@ public final class Totals {
         new Reading.Tokens(
             tokens.prompt() + prompt, tokens.cached() + cached, tokens.prefillMillis() + millis);
     engines.merge(
-        engine, new EngineTokens(prompt, cached, growth.hit, growth.missed), EngineTokens::plus);
+        engine, new HitRateCounts(prompt, cached, growth.hit, growth.missed), HitRateCounts::plus);
   }
 
   /** Counts the streams' gaps and replays; returns the longest lag. */

@@ -301,7 +301,7 @@ public final class Assignment implements DispatchResult {
         events.reused(store, reuse(chain, isRead ? cachedTokens : 0, shown));
       }
     }
-    store.used(chain, dispatcher.nanos());
+    store.markUsed(chain, dispatcher.nanos());
   }
 
   private ReportedReuse reuse(BlockChain chain, int cachedTokens, int predictedTokens) {

@@ -1,7 +1,7 @@
 package dev.warmpath.router.doctor;
 
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.router.members.EventSources.Source;
+import dev.warmpath.router.members.AnnouncedRanks.Source;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

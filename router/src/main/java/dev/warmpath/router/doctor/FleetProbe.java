@@ -9,7 +9,7 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.members.EventSources;
+import dev.warmpath.router.members.AnnouncedRanks;
 import dev.warmpath.router.members.HostRules;
 import dev.warmpath.router.members.Member;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
@@ -122,8 +122,8 @@ public final class FleetProbe implements AutoCloseable {
     return http.get(replica(named, upstreams), "/kv_event_sources", timeout)
         .handle((answer, failure) -> failure == null ? answer.body() : new byte[0])
         .thenApplyAsync(body ->
-            EventSources.read(body)
-                .orElse(EventSources.UNTOLD)
+            AnnouncedRanks.read(body)
+                .orElse(AnnouncedRanks.UNTOLD)
                 .describe(named, host -> hosts.mayFollow(named, host))
                 .replica());
   }

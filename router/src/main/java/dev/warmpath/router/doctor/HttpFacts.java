@@ -4,7 +4,7 @@ import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.health.MetricsPage;
 import dev.warmpath.router.health.ModelInfo;
 import dev.warmpath.router.health.ServedModel;
-import dev.warmpath.router.members.EventSources.Source;
+import dev.warmpath.router.members.AnnouncedRanks.Source;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

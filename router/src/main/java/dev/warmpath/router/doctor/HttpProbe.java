@@ -8,7 +8,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.MetricsPage;
 import dev.warmpath.router.health.ModelInfo;
 import dev.warmpath.router.health.ServedModel;
-import dev.warmpath.router.members.EventSources;
+import dev.warmpath.router.members.AnnouncedRanks;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.router.upstream.EngineHttp;
 import io.netty.channel.ConnectTimeoutException;
@@ -80,7 +80,7 @@ final class HttpProbe {
         version(replica, kind),
         ServedModel.read(page(replica, "/v1/models")).orElse(null),
         MetricsPage.read(page.getBytes(StandardCharsets.UTF_8)),
-        EventSources.read(sources).map(EventSources::ranks).orElse(null),
+        AnnouncedRanks.read(sources).map(AnnouncedRanks::ranks).orElse(null),
         clockAhead(health, ended),
         isSglang ? ModelInfo.read(page(replica, "/model_info")) : ModelInfo.NONE);
   }

@@ -1,7 +1,7 @@
 package dev.warmpath.router.doctor;
 
 import dev.warmpath.router.doctor.StreamFacts.ReplayFacts;
-import dev.warmpath.router.members.EventSources.Source;
+import dev.warmpath.router.members.AnnouncedRanks.Source;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -33,9 +33,9 @@ public final class Fleet {
   }
 
   /** One of them says that it is for this from now on. */
-  public void told(Replica replica, KvTransfer is) {
+  public void updateTransfer(Replica replica, KvTransfer is) {
     synchronized (changes) {
-      replica.told(is);
+      replica.updateTransfer(is);
       transfers = replicas.stream().anyMatch(each -> each.transfer().decodes());
     }
   }
@@ -78,7 +78,7 @@ public final class Fleet {
         }
         next.add(replica);
       }
-      gone.forEach(Replica::left);
+      gone.forEach(Replica::markGone);
       replicas = List.copyOf(next);
       transfers = replicas.stream().anyMatch(replica -> replica.transfer().decodes());
     }

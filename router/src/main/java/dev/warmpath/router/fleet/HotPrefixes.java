@@ -88,7 +88,7 @@ public final class HotPrefixes {
   }
 
   private final LongSupplier nanoClock;
-  private final Map<Root, PrefixNode> roots = new HashMap<>();
+  private final Map<Root, HotPrefixNode> roots = new HashMap<>();
   private boolean keepsEnds;
   private boolean keepsTokens;
   private long lastId;
@@ -148,9 +148,9 @@ public final class HotPrefixes {
     long now = nanoClock.getAsLong();
     ChainSpace space = chain.space();
     Root root = new Root(model, space.blockSizeTokens(), space.lookaheadTokens());
-    PrefixNode at = roots.computeIfAbsent(root, none -> PrefixNode.root());
+    HotPrefixNode at = roots.computeIfAbsent(root, none -> HotPrefixNode.root());
     for (int done = 0; done < end; ) {
-      PrefixNode next = at.next(chain, done);
+      HotPrefixNode next = at.next(chain, done);
       int shared = next == null ? 0 : next.shared(chain, done, end);
       if (next == null) {
         next = added(at.add(++lastId, chain, done, end));
@@ -160,8 +160,8 @@ public final class HotPrefixes {
         next = added(next.split(++lastId, shared, root.tokens(done, done + shared)));
       }
       done += shared;
-      long behind = done < chain.blocks() ? chain.localHash(done) : PrefixNode.NOTHING;
-      next.used(now, behind, done == end);
+      long behind = done < chain.blocks() ? chain.localHash(done) : HotPrefixNode.NOTHING;
+      next.countReuse(now, behind, done == end);
       if (keepsEnds && tokens != null) {
         next.keepEnds(tokens, done * root.blockSizeTokens);
       }
@@ -176,10 +176,10 @@ public final class HotPrefixes {
   }
 
   /** Keeps those of the deepest shared node up to this one, and of what is above it. */
-  private void keepTokens(Root root, PrefixNode last, int end, PromptTokens tokens, int proven) {
+  private void keepTokens(Root root, HotPrefixNode last, int end, PromptTokens tokens, int proven) {
     boolean isWanted = false;
     int to = end;
-    for (PrefixNode at = last, above = at.parent(); above != null; above = at.parent()) {
+    for (HotPrefixNode at = last, above = at.parent(); above != null; above = at.parent()) {
       int from = to - at.blocks();
       isWanted |= at.isShared() && to <= proven;
       if (isWanted && at.tokenIds() == null) {
@@ -205,13 +205,13 @@ public final class HotPrefixes {
       return;
     }
     roomNanos = now;
-    List<PrefixNode> kept = all();
+    List<HotPrefixNode> kept = all();
     kept.removeIf(node -> node.tokenIds() == null);
     Collections.reverse(kept); // of equal ones what is below goes first
-    Map<PrefixNode, Double> demand = new HashMap<>();
+    Map<HotPrefixNode, Double> demand = new HashMap<>();
     roots.values().forEach(root -> root.demand(now, Integer.MAX_VALUE, demand));
     kept.sort(Comparator.comparingDouble(node -> demand.getOrDefault(node, 0.0)));
-    for (PrefixNode node : kept) {
+    for (HotPrefixNode node : kept) {
       if (tokenIds <= KEPT_SHARE * MOST_TOKEN_IDS) {
         return;
       }
@@ -219,13 +219,13 @@ public final class HotPrefixes {
     }
   }
 
-  private void dropTokens(PrefixNode node) {
+  private void dropTokens(HotPrefixNode node) {
     int[] ids = node.tokenIds();
     tokenIds -= ids == null ? 0 : ids.length;
     node.keepTokens(null);
   }
 
-  private PrefixNode added(PrefixNode node) {
+  private HotPrefixNode added(HotPrefixNode node) {
     nodes++;
     return node;
   }
@@ -233,9 +233,9 @@ public final class HotPrefixes {
   private void makeRoom() {
     long now = nanoClock.getAsLong();
     while (nodes > KEPT_SHARE * MOST_NODES || blocks > KEPT_SHARE * MOST_BLOCKS) {
-      List<PrefixNode> leaves = leaves();
+      List<HotPrefixNode> leaves = leaves();
       leaves.sort(
-          Comparator.comparingLong(PrefixNode::requests)
+          Comparator.comparingLong(HotPrefixNode::requests)
               .thenComparingLong(leaf -> leaf.usedNanos() - now));
       leaves.subList(0, Math.max(1, leaves.size() / 8)).forEach(this::remove);
     }
@@ -247,7 +247,7 @@ public final class HotPrefixes {
     boolean found = true;
     while (found) {
       found = false;
-      for (PrefixNode leaf : leaves()) {
+      for (HotPrefixNode leaf : leaves()) {
         if (now - leaf.usedNanos() > HOUR_NANOS) {
           remove(leaf);
           found = true;
@@ -256,23 +256,23 @@ public final class HotPrefixes {
     }
   }
 
-  private void remove(PrefixNode leaf) {
+  private void remove(HotPrefixNode leaf) {
     dropTokens(leaf);
     leaf.remove();
     nodes--;
     blocks -= leaf.blocks();
-    roots.values().removeIf(PrefixNode::isLeaf);
+    roots.values().removeIf(HotPrefixNode::isLeaf);
   }
 
-  private List<PrefixNode> leaves() {
-    List<PrefixNode> leaves = new ArrayList<>(all());
+  private List<HotPrefixNode> leaves() {
+    List<HotPrefixNode> leaves = new ArrayList<>(all());
     leaves.removeIf(node -> !node.isLeaf());
     return leaves;
   }
 
   /** Every node but the roots, parents first. */
-  private List<PrefixNode> all() {
-    List<PrefixNode> all = new ArrayList<>();
+  private List<HotPrefixNode> all() {
+    List<HotPrefixNode> all = new ArrayList<>();
     roots.values().forEach(root -> all.addAll(root.children()));
     for (int i = 0; i < all.size(); i++) {
       all.addAll(all.get(i).children());
@@ -296,9 +296,9 @@ public final class HotPrefixes {
     roots.forEach((root, tree) -> {
       int most = root.blocks(longest.applyAsInt(root.model));
       if (most > 0) {
-        Map<PrefixNode, Double> demand = new HashMap<>();
+        Map<HotPrefixNode, Double> demand = new HashMap<>();
         tree.demand(now, most, demand);
-        for (PrefixNode child : tree.children()) {
+        for (HotPrefixNode child : tree.children()) {
           Wanted.collect(root, null, child, onlyKnown, demand, wanted);
         }
       }
@@ -327,17 +327,17 @@ public final class HotPrefixes {
   /** How many shared prefixes there are that {@link #shared} leaves out as they are too long. */
   public synchronized int tooLong(ToIntFunction<@Nullable String> longest, boolean onlyKnown) {
     int count = 0;
-    for (Map.Entry<Root, PrefixNode> each : roots.entrySet()) {
+    for (Map.Entry<Root, HotPrefixNode> each : roots.entrySet()) {
       int most = each.getKey().blocks(longest.applyAsInt(each.getKey().model));
       count += most > 0 ? tooLong(each.getValue(), most, onlyKnown) : 0;
     }
     return count;
   }
 
-  private static int tooLong(PrefixNode at, int mostBlocks, boolean onlyKnown) {
+  private static int tooLong(HotPrefixNode at, int mostBlocks, boolean onlyKnown) {
     boolean counts = at.isShared() && (at.tokenIds() != null || !onlyKnown);
     int count = mostBlocks < 0 && counts ? 1 : 0;
-    for (PrefixNode child : at.children()) {
+    for (HotPrefixNode child : at.children()) {
       count += tooLong(child, mostBlocks - child.blocks(), onlyKnown);
     }
     return count;
@@ -351,7 +351,7 @@ public final class HotPrefixes {
     return found.subList(0, Math.min(most, found.size()));
   }
 
-  private static List<HotPrefix> hottest(Root root, PrefixNode tree, int most) {
+  private static List<HotPrefix> hottest(Root root, HotPrefixNode tree, int most) {
     List<Gain> gains = new ArrayList<>();
     tree.children().forEach(child -> Gain.collect(null, child, gains));
     List<HotPrefix> found = new ArrayList<>();
@@ -370,7 +370,7 @@ public final class HotPrefixes {
   }
 
   private static HotPrefix shown(Root root, Gain gain) {
-    PrefixNode node = gain.node;
+    HotPrefixNode node = gain.node;
     ChainSpace space = root.space();
     int length = gain.depth * space.blockSizeTokens() + space.lookaheadTokens() + 1;
     return new HotPrefix(
@@ -386,13 +386,13 @@ public final class HotPrefixes {
   private static final class Wanted {
     private final Root root;
     private final @Nullable Wanted above;
-    private final PrefixNode node;
+    private final HotPrefixNode node;
     private final double demand;
     private boolean isTaken;
     private boolean goesOn;
     private boolean isCounted;
 
-    private Wanted(Root root, @Nullable Wanted above, PrefixNode node, double demand) {
+    private Wanted(Root root, @Nullable Wanted above, HotPrefixNode node, double demand) {
       this.root = root;
       this.above = above;
       this.node = node;
@@ -402,9 +402,9 @@ public final class HotPrefixes {
     static void collect(
         Root root,
         @Nullable Wanted above,
-        PrefixNode node,
+        HotPrefixNode node,
         boolean onlyKnown,
-        Map<PrefixNode, Double> demands,
+        Map<HotPrefixNode, Double> demands,
         List<Wanted> into) {
       double demand = demands.getOrDefault(node, 0.0);
       if (demand > 0 && !(onlyKnown && node.tokenIds() == null)) {
@@ -448,19 +448,19 @@ public final class HotPrefixes {
   /** What a node saves beside those that were chosen. */
   private static final class Gain {
     private final @Nullable Gain above;
-    private final PrefixNode node;
+    private final HotPrefixNode node;
     private final int depth;
     private final List<Gain> below = new ArrayList<>();
     private int coveredDepth;
     private long coveredRequests;
 
-    private Gain(@Nullable Gain above, PrefixNode node) {
+    private Gain(@Nullable Gain above, HotPrefixNode node) {
       this.above = above;
       this.node = node;
       this.depth = (above == null ? 0 : above.depth) + node.blocks();
     }
 
-    static Gain collect(@Nullable Gain above, PrefixNode node, List<Gain> into) {
+    static Gain collect(@Nullable Gain above, HotPrefixNode node, List<Gain> into) {
       Gain gain = new Gain(above, node);
       into.add(gain);
       node.children().forEach(child -> gain.below.add(collect(gain, child, into)));

@@ -37,7 +37,7 @@ public record PromptUsage(double millis, long firstNanos, long lastNanos) {
   PromptUsage with(double promptMillis, long nowNanos) {
     return equals(NONE)
         ? new PromptUsage(promptMillis, nowNanos, nowNanos)
-        : new PromptUsage(millis * left(nowNanos) + promptMillis, firstNanos, nowNanos);
+        : new PromptUsage(millis * keptShare(nowNanos) + promptMillis, firstNanos, nowNanos);
   }
 
   /** Without one that came then and was not computed after all. */
@@ -46,14 +46,14 @@ public record PromptUsage(double millis, long firstNanos, long lastNanos) {
     return new PromptUsage(Math.max(0, millis - left), firstNanos, lastNanos);
   }
 
-  private double left(long nowNanos) {
+  private double keptShare(long nowNanos) {
     return Math.exp((lastNanos - nowNanos) / WINDOW_NANOS);
   }
 
   /** The share of its time that prompts take; 1 and more if they come faster than they can go. */
   public double share(long nowNanos) {
     double seenNanos = WINDOW_NANOS * (1 - Math.exp((firstNanos - nowNanos) / WINDOW_NANOS));
-    return millis * MILLIS * left(nowNanos) / Math.max(LEAST_NANOS, seenNanos);
+    return millis * MILLIS * keptShare(nowNanos) / Math.max(LEAST_NANOS, seenNanos);
   }
 
   /**

@@ -176,7 +176,7 @@ public final class Replica {
   }
 
   /** It says that it is for this; see {@link Fleet#told}. */
-  void told(KvTransfer is) {
+  void updateTransfer(KvTransfer is) {
     transfer = is;
   }
 
@@ -484,7 +484,7 @@ public final class Replica {
     return gone;
   }
 
-  void left() {
+  void markGone() {
     gone = true;
   }
 

@@ -218,7 +218,7 @@ public final class Store {
   }
 
   /** A reader has answered: its prompt's blocks were used, and are there now. */
-  public void used(BlockChain chain, long nowNanos) {
+  public void markUsed(BlockChain chain, long nowNanos) {
     for (int begin = 0; begin < chain.blocks(); ) {
       begin = pieceEnd(begin, chain.blocks());
       long key = chain.blockKey(begin - 1);

@@ -6,7 +6,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Replica.Check;
-import dev.warmpath.router.members.EventSources;
+import dev.warmpath.router.members.AnnouncedRanks;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import io.netty.channel.ConnectTimeoutException;
@@ -62,7 +62,7 @@ public final class HealthChecker extends VerticleBase {
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
   private final EngineEvents engineEvents;
-  private final EventSources.Listener eventSources;
+  private final AnnouncedRanks.Listener announcedRanks;
   private final FleetWatch watch;
   private final LongSupplier nanoClock;
 
@@ -92,7 +92,7 @@ public final class HealthChecker extends VerticleBase {
    * @param healthPath the path that tells the health of a replica by its status
    * @param engineEvents told what the replicas' health and metrics give away of their lifetimes and
    *     caches
-   * @param eventSources told what engines say of their ranks and events
+   * @param announcedRanks told what engines say of their ranks and events
    * @param watch looks at the fleet as often as it is checked
    * @param nanoClock the clock that {@link Replica#responded} is told
    */
@@ -103,14 +103,14 @@ public final class HealthChecker extends VerticleBase {
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
       EngineEvents engineEvents,
-      EventSources.Listener eventSources,
+      AnnouncedRanks.Listener announcedRanks,
       FleetWatch watch,
       LongSupplier nanoClock) {
     this.watch = watch;
     this.nanoClock = nanoClock;
     this.config = config;
     this.engineEvents = engineEvents;
-    this.eventSources = eventSources;
+    this.announcedRanks = announcedRanks;
     this.fleet = fleet;
     this.upstreams = upstreams;
     this.catalog = catalog;
@@ -189,7 +189,7 @@ public final class HealthChecker extends VerticleBase {
           Future<Void> found =
               failure == null ? Future.succeededFuture() : Future.failedFuture(failure);
           return asksLists && mayServe
-              ? models(replica).compose(asked -> eventSources(replica)).compose(asked -> found)
+              ? models(replica).compose(asked -> announcedRanks(replica)).compose(asked -> found)
               : found;
         })
         .onComplete(done -> {
@@ -214,7 +214,7 @@ public final class HealthChecker extends VerticleBase {
           replica.name(),
           told.role(),
           known.role());
-      fleet.told(replica, told);
+      fleet.updateTransfer(replica, told);
     }
   }
 
@@ -274,24 +274,24 @@ public final class HealthChecker extends VerticleBase {
   private void watchAll() {
     for (Replica replica : fleet.replicas()) {
       Checked state = checked(replica);
-      state.others.asks();
+      state.others.metricsRequested();
       get(replica, "/metrics")
-          .onSuccess(page -> saw(replica, state, MetricsPage.read(page.getBytes())))
+          .onSuccess(page -> recordMetrics(replica, state, MetricsPage.read(page.getBytes())))
           .onFailure(e -> state.others.missed());
     }
   }
 
-  private void saw(Replica replica, Checked state, MetricsPage metrics) {
+  private void recordMetrics(Replica replica, Checked state, MetricsPage metrics) {
     long now = nanoClock.getAsLong();
     replica.metricsRead(now);
     findStuck(replica, state, metrics, now);
     replica.asleep(metrics.asleep());
     replica.transferred(metrics.receivedTokens(), metrics.expiredTransfers());
-    if (state.restarts.saw(metrics)) {
+    if (state.restarts.isRestarted(metrics)) {
       state.checks = 0; // the next check asks for what may have changed
     }
-    LearnedLimit.saw(replica, metrics, config.get().limits().engineWaiting());
-    state.others.saw(metrics, config.get().health().otherLoad());
+    LearnedLimit.learn(replica, metrics, config.get().limits().engineWaiting());
+    state.others.readLoad(metrics, config.get().health().otherLoad());
   }
 
   private static void findStuck(
@@ -321,8 +321,8 @@ public final class HealthChecker extends VerticleBase {
    * Asks where its events are, and waits until that is taken into account. A replica without an
    * answer keeps what is known of it.
    */
-  private Future<Void> eventSources(Replica replica) {
-    if (client == null || !eventSources.isAsked(replica)) {
+  private Future<Void> announcedRanks(Replica replica) {
+    if (client == null || !announcedRanks.wantsRanks(replica)) {
       return Future.succeededFuture();
     }
     return client
@@ -333,7 +333,7 @@ public final class HealthChecker extends VerticleBase {
             told.isEmpty()
                 ? Future.succeededFuture(false)
                 : Future.fromCompletionStage(
-                    eventSources.told(replica, told.get()), vertx.getOrCreateContext()))
+                    announcedRanks.ranksAnnounced(replica, told.get()), vertx.getOrCreateContext()))
         .onSuccess(changed -> {
           if (changed) {
             checkAll(); // another replica has its place, which is down until it is checked
@@ -343,12 +343,12 @@ public final class HealthChecker extends VerticleBase {
   }
 
   /** What an answer says; empty if it is none, as that of an engine that starts. */
-  private static Optional<EventSources> sources(EngineClient.Answer answer) {
+  private static Optional<AnnouncedRanks> sources(EngineClient.Answer answer) {
     if (answer.status() == OK) {
-      return EventSources.read(answer.body());
+      return AnnouncedRanks.read(answer.body());
     }
     boolean hasNoPath = answer.status() == NOT_FOUND || answer.status() == NOT_ALLOWED;
-    return hasNoPath ? Optional.of(EventSources.UNTOLD) : Optional.empty();
+    return hasNoPath ? Optional.of(AnnouncedRanks.UNTOLD) : Optional.empty();
   }
 
   /** Asks, once more if a connection that was kept had ended meanwhile. */

@@ -22,7 +22,7 @@ final class LearnedLimit {
    *
    * @param mayWait requests that may wait in a replica's engines; 0: any number
    */
-  static void saw(Replica replica, MetricsPage metrics, int mayWait) {
+  static void learn(Replica replica, MetricsPage metrics, int mayWait) {
     if (mayWait == 0) {
       replica.limit(Replica.NO_LIMIT);
       return;

@@ -32,7 +32,7 @@ final class OtherLoadWatch {
   }
 
   /** The metrics are asked for now. */
-  void asks() {
+  void metricsRequested() {
     for (int rank = 0; rank < ownBefore.length; rank++) {
       ownBefore[rank] = replica.requests(rank);
     }
@@ -43,7 +43,7 @@ final class OtherLoadWatch {
    *
    * @param countsOthers whether load of others matters
    */
-  void saw(MetricsPage metrics, boolean countsOthers) {
+  void readLoad(MetricsPage metrics, boolean countsOthers) {
     misses = 0;
     for (int rank = 0; rank < last.length; rank++) {
       ReportedLoad said =
@@ -51,7 +51,7 @@ final class OtherLoadWatch {
       replica.reportedLoad(rank, said);
       int own = Math.max(ownBefore[rank], replica.requests(rank));
       OtherLoad now = countsOthers ? others(said, own) : OtherLoad.NONE;
-      replica.otherLoad(rank, less(now, last[rank]));
+      replica.otherLoad(rank, lesser(now, last[rank]));
       last[rank] = now;
     }
   }
@@ -86,7 +86,7 @@ final class OtherLoadWatch {
     return Double.isNaN(said) ? 0 : (int) Math.min(said, 1e6);
   }
 
-  private static OtherLoad less(OtherLoad one, OtherLoad other) {
+  private static OtherLoad lesser(OtherLoad one, OtherLoad other) {
     return one.requests() <= other.requests() ? one : other;
   }
 }

@@ -25,7 +25,7 @@ final class RestartDetector {
   }
 
   /** The metrics are these now; returns whether they are another process's. */
-  boolean saw(MetricsPage metrics) {
+  boolean isRestarted(MetricsPage metrics) {
     boolean restarted = false;
     if (metrics.asleep() && !last.asleep()) {
       engineEvents.cleared(replica, "the engine sleeps");

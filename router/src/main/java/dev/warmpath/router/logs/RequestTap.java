@@ -66,7 +66,8 @@ final class RequestTap implements DispatchListener {
       Pending begun = new Pending(stream, "r" + requests.incrementAndGet());
       pending.put(assignment, begun);
       quiet.began(stream);
-      RequestBody body = new RequestBody(request, assignment.choice(), assignment.capsLoads());
+      CapturedRequest body =
+          new CapturedRequest(request, assignment.choice(), assignment.capsLoads());
       queue.offer(
           stream,
           RecordKind.REQUEST,

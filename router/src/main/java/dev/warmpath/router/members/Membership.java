@@ -4,7 +4,7 @@ import dev.warmpath.router.config.Records;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.members.EventSources.Described;
+import dev.warmpath.router.members.AnnouncedRanks.Described;
 import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.members.ReplicaCheck.Verdict;
 import dev.warmpath.router.metrics.Metric;
@@ -42,12 +42,12 @@ import org.slf4j.LoggerFactory;
  * runs on. Another weight, or other models, change nothing else, except that its events are
  * followed anew if their blocks are another model's.
  *
- * <p>What an engine says of its ranks and events ({@link EventSources}) goes over what is
+ * <p>What an engine says of its ranks and events ({@link AnnouncedRanks}) goes over what is
  * configured, as if that had changed.
  *
  * <p>Thread-safe. Changes may wait for the index writer, so they are not for event loops.
  */
-public final class Membership implements AutoCloseable, EventSources.Listener {
+public final class Membership implements AutoCloseable, AnnouncedRanks.Listener {
 
   /*
    * One way for every change, whoever asks for it:
@@ -136,7 +136,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    * @param problems that come of it
    */
   private record Told(
-      ReplicaConfig asked, EventSources sources, Set<String> hosts, List<String> problems) {}
+      ReplicaConfig asked, AnnouncedRanks sources, Set<String> hosts, List<String> problems) {}
 
   /**
    * All that the members follow from.
@@ -615,7 +615,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
 
   /** One that connects to an endpoint that is bound here knows nothing that matters. */
   @Override
-  public boolean isAsked(Replica replica) {
+  public boolean wantsRanks(Replica replica) {
     Member member = member(replica);
     return member != null
         && member.named().events() != null
@@ -624,7 +624,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   }
 
   @Override
-  public CompletionStage<Boolean> told(Replica replica, EventSources sources) {
+  public CompletionStage<Boolean> ranksAnnounced(Replica replica, AnnouncedRanks sources) {
     CompletableFuture<Boolean> done = new CompletableFuture<>();
     later(
         () -> {
@@ -640,7 +640,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
   }
 
   /** Whether the fleet has changed by it. */
-  private boolean learn(Replica replica, EventSources sources) {
+  private boolean learn(Replica replica, AnnouncedRanks sources) {
     Member member = member(replica);
     if (member == null || isKnown(member.named(), sources)) {
       return false;
@@ -654,7 +654,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     return learn(replica, now, described.replica());
   }
 
-  private synchronized boolean isKnown(ReplicaConfig named, EventSources sources) {
+  private synchronized boolean isKnown(ReplicaConfig named, AnnouncedRanks sources) {
     Told known = said.byEngine().get(named.name());
     return known != null && known.sources().equals(sources) && isSameEngine(known.asked(), named);
   }

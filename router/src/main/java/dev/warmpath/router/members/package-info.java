@@ -10,7 +10,7 @@
  * DNS         DnsLook ───────┼─ Found ─ ReplicaSource ─ Membership.offer ─ Member ─ Fleet
  * Kubernetes  KubernetesLook ┤                          ▲        ▲
  *          InferencePoolLook ┘       engines' ranks and │        │ may it be connected to?
- *                                 events (EventSources) ┘        └ ReplicaCheck (HostRules)
+ *                                 ranks (AnnouncedRanks) ┘        └ ReplicaCheck (HostRules)
  * }</pre>
  *
  * <p>A new source of replicas is a {@link Look}, its line in {@code Look.of} and its keys in {@code

@@ -18,17 +18,17 @@ import dev.warmpath.router.proxy.AnswerWatch;
 import dev.warmpath.router.proxy.ApiError;
 import dev.warmpath.router.proxy.ClientModel;
 import dev.warmpath.router.proxy.ContentCoding;
-import dev.warmpath.router.proxy.Ending;
 import dev.warmpath.router.proxy.Headers;
 import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.RequestBody;
 import dev.warmpath.router.proxy.RequestIds;
+import dev.warmpath.router.proxy.ResponseEnd;
 import dev.warmpath.router.proxy.Route;
 import dev.warmpath.router.proxy.RoutedRequest;
 import dev.warmpath.router.proxy.TimeLimit;
 import dev.warmpath.router.security.ApiKeys;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import dev.warmpath.router.security.Secrets;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.MultiMap;
@@ -236,7 +236,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     String path = query < 0 ? uri : uri.substring(0, query);
     Route route = proxy.routes().find(path).orElse(null);
     ApiKeys keys = proxy.admission().keys();
-    Client client = keys == null ? null : client(keys);
+    ClientAccount client = keys == null ? null : client(keys);
     Set<String> among = among(message);
     ApiError refusal = refusal(route, method, keys != null, client, among);
     if (refusal != null || route == null) {
@@ -282,7 +282,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     }
   }
 
-  private @Nullable Client client(ApiKeys keys) {
+  private @Nullable ClientAccount client(ApiKeys keys) {
     String bearer = Secrets.bearer(requestHeaders.get(HttpHeaders.AUTHORIZATION));
     return keys.find(bearer == null ? requestHeaders.get("x-api-key") : bearer);
   }
@@ -308,7 +308,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       @Nullable Route route,
       String method,
       boolean needsKey,
-      @Nullable Client client,
+      @Nullable ClientAccount client,
       @Nullable Set<String> among) {
     if (route == null || (route.page() != null && !PICKED_PAGES.contains(route.page()))) {
       return ApiError.notFound("There is no such path here.");
@@ -327,7 +327,8 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       if (client == null) {
         return ApiError.unauthorized();
       }
-      Client.Answer answer = route.page() == null ? client.request(now()) : Client.Answer.ADMITTED;
+      ClientAccount.Answer answer =
+          route.page() == null ? client.request(now()) : ClientAccount.Answer.ADMITTED;
       if (!answer.isAdmitted()) {
         return ApiError.of(answer);
       }
@@ -619,7 +620,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     RoutedRequest request = Objects.requireNonNull(routed);
     request.rejected(error);
     giveUp(Outcome.CANCELLED);
-    over(statusOf(error), Ending.COMPLETE);
+    over(statusOf(error), ResponseEnd.COMPLETE);
     answerAtOnce(error, request.errors());
   }
 
@@ -828,7 +829,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
     // Envoy's own answers lack the time that an engine took
     boolean isOfEnvoy = status == UNAVAILABLE && !isOfEngine;
     giveUp(isOfEnvoy ? Outcome.FAILED : AnswerWatch.outcome(status));
-    over(status, Ending.COMPLETE);
+    over(status, ResponseEnd.COMPLETE);
   }
 
   private void giveUp(Outcome outcome) {
@@ -840,7 +841,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   }
 
   /** Notes the end of the request, once. */
-  private void over(int endStatus, Ending ending) {
+  private void over(int endStatus, ResponseEnd ending) {
     state = State.OVER;
     limit.stop();
     RoutedRequest request = Objects.requireNonNull(routed);
@@ -854,7 +855,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
 
   private void lastTooLong() {
     giveUp(Outcome.CANCELLED);
-    over(status, Ending.CUT_OFF);
+    over(status, ResponseEnd.CUT_OFF);
     call.close(GrpcCall.Status.UNAVAILABLE, "timeouts.total-ms is over");
     end();
   }
@@ -863,7 +864,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   void cut(GrpcCall.Status why) {
     if (state != State.OVER && routed != null) {
       giveUp(Outcome.CANCELLED);
-      over(status, Ending.CUT_OFF);
+      over(status, ResponseEnd.CUT_OFF);
     }
     call.close(why, "");
     end();
@@ -918,7 +919,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
           shared.metrics().count(Pick.LEFT);
         }
         giveUp(Outcome.CANCELLED);
-        over(status, Ending.CLIENT_GONE);
+        over(status, ResponseEnd.CLIENT_GONE);
       }
     }
     end();

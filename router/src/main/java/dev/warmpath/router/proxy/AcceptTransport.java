@@ -29,14 +29,14 @@ import java.util.function.Function;
 public final class AcceptTransport implements io.vertx.core.transport.Transport {
 
   private final io.vertx.core.transport.Transport used;
-  private final Function<NetServerOptions, Connections> connections;
+  private final Function<NetServerOptions, ClientConnections> connections;
 
   /**
    * The best transport that this system has.
    *
    * @param connections those of a server, by its options
    */
-  public AcceptTransport(Function<NetServerOptions, Connections> connections) {
+  public AcceptTransport(Function<NetServerOptions, ClientConnections> connections) {
     io.vertx.core.transport.Transport best = io.vertx.core.transport.Transport.nativeTransport();
     this.used = best != null && best.available() ? best : io.vertx.core.transport.Transport.NIO;
     this.connections = connections;
@@ -65,9 +65,9 @@ public final class AcceptTransport implements io.vertx.core.transport.Transport 
   /** Hands each accepted connection to its server's connections, and then on if they keep it. */
   @ChannelHandler.Sharable
   private static final class Accepts extends ChannelInboundHandlerAdapter {
-    private final Connections connections;
+    private final ClientConnections connections;
 
-    Accepts(Connections connections) {
+    Accepts(ClientConnections connections) {
       this.connections = connections;
     }
 

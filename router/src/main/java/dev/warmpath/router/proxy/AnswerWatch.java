@@ -53,7 +53,7 @@ public final class AnswerWatch {
     }
     if (!named && scanner.id() != null) {
       named = true;
-      request.named(assignment, scanner.id());
+      request.keepResponseId(assignment, scanner.id());
     }
     if (scanner.contentEvents() == before) {
       return false;

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.dispatch.DispatchResult;
 import dev.warmpath.router.logs.Decision;
-import dev.warmpath.router.security.Client;
-import dev.warmpath.router.security.Client.Verdict;
+import dev.warmpath.router.security.ClientAccount;
+import dev.warmpath.router.security.ClientAccount.Verdict;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpServerResponse;
@@ -115,7 +115,7 @@ public record ApiError(int status, String type, String code, String message, int
       String message = "The request's headers are longer than " + headerBytes + " bytes.";
       return new ApiError(431, "invalid_request_error", "headers_too_large", message);
     }
-    if (cause instanceof Connections.VersionException) {
+    if (cause instanceof ClientConnections.VersionException) {
       String message = "The version of HTTP is neither 1.0, 1.1 nor 2.";
       return new ApiError(505, "invalid_request_error", "http_version_unsupported", message);
     }
@@ -189,7 +189,7 @@ public record ApiError(int status, String type, String code, String message, int
   }
 
   /** The client's key does not do for the request. */
-  public static ApiError of(Client.Answer refusal) {
+  public static ApiError of(ClientAccount.Answer refusal) {
     String limit = refusal.verdict() == Verdict.TOO_MANY_TOKENS ? "tokens" : "requests";
     if (refusal.verdict() == Verdict.MODEL_FORBIDDEN) {
       String message = "The request names no model that this API key may use.";

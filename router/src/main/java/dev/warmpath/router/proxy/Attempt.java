@@ -301,7 +301,7 @@ final class Attempt {
       return;
     }
     long now = now();
-    silence.again(now);
+    silence.restart(now);
     if (isOwnAnswer()) {
       assignment.responded(now);
     }
@@ -391,7 +391,7 @@ final class Attempt {
   private void clientStalled() {
     breakOff(
         ApiError.upstream(408, "client_stalled", "The client read nothing for too long."),
-        Ending.CUT_OFF,
+        ResponseEnd.CUT_OFF,
         Outcome.CANCELLED);
   }
 
@@ -447,7 +447,7 @@ final class Attempt {
     if (refusal != null) {
       finish(outcome());
       int status = Objects.requireNonNull(answer).statusCode();
-      exchange.endWith(ApiError.ofEngine(status, refusal.getBytes()), Ending.BROKEN_OFF);
+      exchange.endWith(ApiError.ofEngine(status, refusal.getBytes()), ResponseEnd.BROKEN_OFF);
       return;
     }
     if (firstEvent != null) {
@@ -468,7 +468,7 @@ final class Attempt {
       leg.settle(); // a short answer may overtake that of the prefill
     }
     finish(outcome());
-    exchange.end(exchange.response().getStatusCode(), Ending.COMPLETE);
+    exchange.end(exchange.response().getStatusCode(), ResponseEnd.COMPLETE);
     exchange.response().end();
   }
 
@@ -514,7 +514,7 @@ final class Attempt {
     if (begun) {
       breakOff(
           ApiError.upstream(502, "stream_broken", "The replica broke off its response."),
-          Ending.BROKEN_OFF,
+          ResponseEnd.BROKEN_OFF,
           Outcome.FAILED);
     } else {
       unreachable("no_first_byte");
@@ -562,7 +562,7 @@ final class Attempt {
   private void timedOut(Outcome outcome) {
     ApiError error = ApiError.upstream(504, "timeout", "The replica took too long.");
     if (begun) {
-      breakOff(error, Ending.CUT_OFF, outcome);
+      breakOff(error, ResponseEnd.CUT_OFF, outcome);
     } else {
       finish(outcome);
       reset();
@@ -574,7 +574,7 @@ final class Attempt {
    * Ends a response that has begun: an event stream says why if it stands between two events, then
    * the connection is closed without the mark of a whole response.
    */
-  void breakOff(ApiError error, Ending ending, Outcome outcome) {
+  void breakOff(ApiError error, ResponseEnd ending, Outcome outcome) {
     if (over) {
       return;
     }

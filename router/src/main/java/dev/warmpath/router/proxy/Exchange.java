@@ -10,7 +10,7 @@ import dev.warmpath.router.fleet.Outcome;
 import dev.warmpath.router.logs.RequestTrace;
 import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.prompt.RequestFields;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
@@ -234,7 +234,7 @@ final class Exchange implements RoutedRequest.Listener {
    * @param client whose API key it came with, or null
    */
   record Arrival(
-      Route route, HttpServerRequest request, RequestHead head, @Nullable Client client) {}
+      Route route, HttpServerRequest request, RequestHead head, @Nullable ClientAccount client) {}
 
   private final ProxyContext proxy;
   private final Loop loop;
@@ -498,7 +498,7 @@ final class Exchange implements RoutedRequest.Listener {
 
   /** Bytes of the response were sent. */
   void wrote(long nowNanos) {
-    line.again(nowNanos);
+    line.restart(nowNanos);
   }
 
   private void begin(Assignment assignment) {
@@ -622,7 +622,7 @@ final class Exchange implements RoutedRequest.Listener {
         answerAt(KvProtocol.alone(body.whole(), of), false);
       } else if (isCurrent() && current != null && !current.hasBegun()) {
         current.abandon(Outcome.CANCELLED);
-        Ending ending = committed ? Ending.BROKEN_OFF : Ending.COMPLETE;
+        ResponseEnd ending = committed ? ResponseEnd.BROKEN_OFF : ResponseEnd.COMPLETE;
         endWith(ApiError.ofEngine(status, why), ending);
       }
     }
@@ -650,7 +650,7 @@ final class Exchange implements RoutedRequest.Listener {
       if (current != null) {
         current.abandon(Outcome.CANCELLED);
       }
-      if (!again(answers, Outcome.CANCELLED, cause, failure)) {
+      if (!retryElsewhere(answers, Outcome.CANCELLED, cause, failure)) {
         answers.finished(Outcome.CANCELLED);
         reject(ApiError.upstream(502, cause, "The replica that computes the prompt failed."));
       }
@@ -672,7 +672,7 @@ final class Exchange implements RoutedRequest.Listener {
     Assignment computing = Objects.requireNonNull(failed.prefill());
     tried.add(computing.replica().name());
     proxy.metrics().countSplit("not_loaded", computing, failed);
-    return again(failed, Outcome.CANCELLED, "failed_load", Failure.LOST);
+    return retryElsewhere(failed, Outcome.CANCELLED, "failed_load", Failure.LOST);
   }
 
   /**
@@ -683,10 +683,11 @@ final class Exchange implements RoutedRequest.Listener {
    */
   boolean retry(Assignment failed, Outcome outcome, String cause, Failure failure) {
     tried.add(failed.replica().name());
-    return again(failed, outcome, cause, failure);
+    return retryElsewhere(failed, outcome, cause, failure);
   }
 
-  private boolean again(Assignment failed, Outcome outcome, String cause, Failure failure) {
+  private boolean retryElsewhere(
+      Assignment failed, Outcome outcome, String cause, Failure failure) {
     begun += failure.begun ? 1 : 0;
     if (isOver() || !mayRetry(failure)) {
       return false;
@@ -800,12 +801,12 @@ final class Exchange implements RoutedRequest.Listener {
   void reject(ApiError error) {
     if (!isOver()) {
       routed.rejected(error);
-      endWith(error, committed ? Ending.CUT_OFF : Ending.COMPLETE);
+      endWith(error, committed ? ResponseEnd.CUT_OFF : ResponseEnd.COMPLETE);
     }
   }
 
   /** Ends the response with an error; nothing of an answer has been sent yet. */
-  void endWith(ApiError error, Ending ending) {
+  void endWith(ApiError error, ResponseEnd ending) {
     end(committed ? response.getStatusCode() : error.status(), ending);
     if (committed) {
       response.end(error.event(errors(), 0));
@@ -830,7 +831,7 @@ final class Exchange implements RoutedRequest.Listener {
     }
     Attempt current = attempt;
     if (current != null && current.hasBegun()) {
-      current.breakOff(error, Ending.CUT_OFF, Outcome.CANCELLED);
+      current.breakOff(error, ResponseEnd.CUT_OFF, Outcome.CANCELLED);
     } else {
       if (current != null) {
         current.abandon(Outcome.CANCELLED);
@@ -838,7 +839,7 @@ final class Exchange implements RoutedRequest.Listener {
       reject(error);
     }
     if (!isOver()) {
-      end(response.getStatusCode(), Ending.CUT_OFF);
+      end(response.getStatusCode(), ResponseEnd.CUT_OFF);
       sever();
     }
   }
@@ -856,14 +857,16 @@ final class Exchange implements RoutedRequest.Listener {
     if (isOver()) {
       return;
     }
-    end(response.headWritten() ? response.getStatusCode() : CLIENT_GONE_STATUS, Ending.CLIENT_GONE);
+    end(
+        response.headWritten() ? response.getStatusCode() : CLIENT_GONE_STATUS,
+        ResponseEnd.CLIENT_GONE);
     if (attempt != null) {
       attempt.abandon(Outcome.CANCELLED);
     }
   }
 
   /** Notes the end, once. Who sees that it is served no more sees it counted and logged. */
-  void end(int status, Ending ending) {
+  void end(int status, ResponseEnd ending) {
     if (isOver()) {
       return;
     }

@@ -203,7 +203,7 @@ final class PrefillLeg {
     if (over) {
       return;
     }
-    silence.again(now());
+    silence.restart(now());
     if (collected.length() + chunk.length() > LONGEST_ANSWER_BYTES) {
       fail("prefill_answer", Exchange.Failure.LOST);
       return;

@@ -58,7 +58,7 @@ public record ProxyContext(
       Lifecycle lifecycle,
       BodyRoom bodies,
       HeapWatch heap,
-      Connections connections,
+      ClientConnections connections,
       RetryBudget retries,
       StoredResponses responses,
       @Nullable ApiKeys keys,
@@ -71,14 +71,14 @@ public record ProxyContext(
       to.add(Metric.REQUEST_BODIES_BYTES, bodies.bytes());
       to.add(Metric.REQUEST_BODIES_MAX_BYTES, bodies.limitBytes());
       to.add(Metric.HEAP_USED_SHARE, heap.share());
-      to.add(Metric.RETRIES_LEFT, retries.left());
+      to.add(Metric.RETRIES_LEFT, retries.remaining());
       to.add(Metric.STORED_RESPONSES, responses.count());
       to.add(Metric.STORED_RESPONSES_LIMIT, responses.limit());
       to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.found(), "found");
       to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.unknown(), "unknown");
       to.add(Metric.CONNECTIONS, connections.open());
       to.add(Metric.CONNECTIONS_LIMIT, connections.limit());
-      for (Connections.Closed reason : Connections.Closed.values()) {
+      for (ClientConnections.Closed reason : ClientConnections.Closed.values()) {
         to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.closed(reason), reason.label());
       }
     }

@@ -28,7 +28,7 @@ public final class ProxyMetrics {
 
     private final Timer duration;
     private final AtomicReferenceArray<@Nullable Counter> ended =
-        new AtomicReferenceArray<>(STATUSES * Ending.values().length);
+        new AtomicReferenceArray<>(STATUSES * ResponseEnd.values().length);
 
     OfPath(Timer duration) {
       this.duration = duration;
@@ -63,7 +63,7 @@ public final class ProxyMetrics {
    *
    * @param status HTTP status that was sent, 499 if the client went before there was one
    */
-  public void countEnd(Route route, int status, Ending ending, long durationNanos) {
+  public void countEnd(Route route, int status, ResponseEnd ending, long durationNanos) {
     OfPath path = paths.get(route.path());
     if (path == null) {
       path = paths.computeIfAbsent(route.path(), this::newPath);
@@ -76,7 +76,7 @@ public final class ProxyMetrics {
     return new OfPath(Metric.REQUEST_DURATION_SECONDS.timer(registry, path));
   }
 
-  private Counter ended(Route route, OfPath path, int status, Ending ending) {
+  private Counter ended(Route route, OfPath path, int status, ResponseEnd ending) {
     if (status < 0 || status >= OfPath.STATUSES) {
       return newEnded(route, status, ending);
     }
@@ -89,7 +89,7 @@ public final class ProxyMetrics {
     return counter;
   }
 
-  private Counter newEnded(Route route, int status, Ending ending) {
+  private Counter newEnded(Route route, int status, ResponseEnd ending) {
     return Metric.REQUESTS_TOTAL.counter(
         registry, route.path(), Integer.toString(status), ending.label());
   }

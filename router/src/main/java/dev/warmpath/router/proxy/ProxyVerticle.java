@@ -4,7 +4,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.logs.Decision;
 import dev.warmpath.router.proxy.ApiError.Form;
 import dev.warmpath.router.security.ApiKeys;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import dev.warmpath.router.security.Secrets;
 import dev.warmpath.router.security.ServerTls;
 import io.vertx.core.Future;
@@ -93,7 +93,7 @@ public final class ProxyVerticle extends VerticleBase {
     HttpServerOptions options = serverOptions();
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     server.requestHandler(this::serve).invalidRequestHandler(this::refuseUnreadable);
-    server.connectionHandler(Connections::begin);
+    server.connectionHandler(ClientConnections::begin);
     server.exceptionHandler(e -> LOG.debug("a client's connection failed", e));
     watching = connections().watch(vertx);
     return server
@@ -228,7 +228,7 @@ public final class ProxyVerticle extends VerticleBase {
     return larger;
   }
 
-  private Connections connections() {
+  private ClientConnections connections() {
     return proxy.admission().connections();
   }
 
@@ -298,15 +298,15 @@ public final class ProxyVerticle extends VerticleBase {
   private void authenticate(
       Route route, HttpServerRequest request, RequestHead head, ApiKeys keys) {
     String bearer = Secrets.bearer(request.getHeader("authorization"));
-    Client client = keys.find(bearer == null ? request.getHeader("x-api-key") : bearer);
+    ClientAccount client = keys.find(bearer == null ? request.getHeader("x-api-key") : bearer);
     if (client == null) {
       decline(request, Form.of(route), ApiError.unauthorized());
       return;
     }
-    Client.Answer answer =
+    ClientAccount.Answer answer =
         route.page() == null
             ? client.request(proxy.nanoClock().getAsLong())
-            : Client.Answer.ADMITTED;
+            : ClientAccount.Answer.ADMITTED;
     if (answer.isAdmitted()) {
       serve(new Exchange.Arrival(route, request, head, client));
     } else {
@@ -398,7 +398,7 @@ public final class ProxyVerticle extends VerticleBase {
     tunnel.start();
   }
 
-  private void page(Route.Page page, HttpServerRequest request, @Nullable Client client) {
+  private void page(Route.Page page, HttpServerRequest request, @Nullable ClientAccount client) {
     HttpServerResponse response = request.response();
     switch (page) {
       case MODELS -> models(response, client);
@@ -409,7 +409,7 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
-  private void models(HttpServerResponse response, @Nullable Client client) {
+  private void models(HttpServerResponse response, @Nullable ClientAccount client) {
     String models = proxy.pages().models(shownTo(client));
     if (models == null) {
       ApiError.unavailable("no_replica", "No replica is up.").send(response, Form.OPENAI);
@@ -419,7 +419,8 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   /** One that the client may not use is not there. */
-  private void model(HttpServerResponse response, @Nullable Client client, @Nullable String id) {
+  private void model(
+      HttpServerResponse response, @Nullable ClientAccount client, @Nullable String id) {
     String model = id == null ? null : proxy.pages().model(id, shownTo(client));
     if (model != null) {
       response.putHeader("content-type", JSON).end(model);
@@ -430,7 +431,7 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
-  private static Predicate<String> shownTo(@Nullable Client client) {
+  private static Predicate<String> shownTo(@Nullable ClientAccount client) {
     return model -> client == null || client.mayUse(model);
   }
 

@@ -29,7 +29,7 @@ public final class RetryBudget {
   }
 
   /** How many requests may be tried again at once. */
-  public long left() {
+  public long remaining() {
     return Math.max(0, saved.get()) / RETRY;
   }
 

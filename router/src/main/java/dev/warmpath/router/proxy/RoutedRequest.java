@@ -17,7 +17,7 @@ import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.RequestFields;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import io.vertx.core.Context;
@@ -98,7 +98,7 @@ public final class RoutedRequest {
       String method,
       String path,
       MultiMap headers,
-      @Nullable Client client,
+      @Nullable ClientAccount client,
       @Nullable Set<String> among,
       boolean splits) {}
 
@@ -116,7 +116,7 @@ public final class RoutedRequest {
   private final RequestBody body;
   private final Listener listener;
   private final long startNanos;
-  private final ClientQuota quota;
+  private final RequestQuota quota;
   private final TimeLimit limit = new TimeLimit();
   private final Timeline timeline = new Timeline(this::elapsedNanos);
 
@@ -162,7 +162,7 @@ public final class RoutedRequest {
     this.body = body;
     this.listener = listener;
     this.startNanos = proxy.nanoClock().getAsLong();
-    this.quota = new ClientQuota(head.client(), proxy.nanoClock());
+    this.quota = new RequestQuota(head.client(), proxy.nanoClock());
     this.storedId = Routes.storedId(head.path());
     Tracing tracing = proxy.tracing();
     this.trace =
@@ -427,7 +427,7 @@ public final class RoutedRequest {
         timeline.queued(askedNanos);
       }
       queued = null;
-      timeline.left();
+      timeline.leaveQueue();
       if (trace != null) {
         trace.leftQueue();
       }
@@ -555,7 +555,7 @@ public final class RoutedRequest {
   }
 
   /** Notes the end of the request, once. */
-  public void ended(int status, Ending ending) {
+  public void ended(int status, ResponseEnd ending) {
     over = true;
     proxy.metrics().countEnd(head.route(), status, ending, elapsedNanos());
     quota.over(timeline);
@@ -677,7 +677,7 @@ public final class RoutedRequest {
   }
 
   /** The answer has this id. */
-  void named(Assignment assignment, @Nullable String answerId) {
+  void keepResponseId(Assignment assignment, @Nullable String answerId) {
     if (keepsResponses()) {
       proxy.admission().responses().made(answerId, assignment.replica().name(), quota.name());
     }

@@ -3,7 +3,7 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.InferenceRules;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import io.vertx.core.MultiMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ final class RoutingHeaders {
    * @param client whose API key it came with, or null
    */
   static RoutingHints of(
-      RouterConfig config, InferenceRules rules, MultiMap headers, @Nullable Client client) {
+      RouterConfig config, InferenceRules rules, MultiMap headers, @Nullable ClientAccount client) {
     String session = headers.get(config.policy().sessionHeader());
     String model = first(ENGINE_MODEL, headers, rules);
     Integer said = priority(config.queue().priorityHeader(), headers, rules);

@@ -26,7 +26,7 @@ public final class TimeLimit {
   }
 
   /** Something happened: the time begins anew. */
-  public void again(long nowNanos) {
+  public void restart(long nowNanos) {
     sinceNanos = nowNanos;
   }
 

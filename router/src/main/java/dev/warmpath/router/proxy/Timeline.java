@@ -55,7 +55,7 @@ final class Timeline {
   }
 
   /** It waits no more; without effect if it did not. */
-  void left() {
+  void leaveQueue() {
     if (queuedNanos != NEVER) {
       waitNanos = elapsedNanos.getAsLong() - queuedNanos;
       queuedNanos = NEVER;
@@ -110,8 +110,11 @@ final class Timeline {
    * @param prepared null if its body was not read
    */
   Decision decision(
-      Decision.Request request, @Nullable PreparedRequest prepared, int status, Ending ending) {
-    left();
+      Decision.Request request,
+      @Nullable PreparedRequest prepared,
+      int status,
+      ResponseEnd ending) {
+    leaveQueue();
     return new Decision(
         request,
         choice,
@@ -148,11 +151,11 @@ final class Timeline {
   }
 
   /** The word for it. */
-  String outcome(int status, Ending ending) {
+  String outcome(int status, ResponseEnd ending) {
     if (code != null) {
       return "rejected";
     }
-    if (ending != Ending.COMPLETE) {
+    if (ending != ResponseEnd.COMPLETE) {
       return ending.label();
     }
     return status < 400 ? "completed" : "error";

@@ -49,7 +49,7 @@ final class Tunnel {
   private final WebSocketClient client;
   private final HttpServerRequest request;
   private final String uri;
-  private final ClientQuota quota;
+  private final RequestQuota quota;
   private final List<String> models;
   private final String requestId;
   private final long startNanos;
@@ -75,7 +75,7 @@ final class Tunnel {
     this.client = client;
     this.request = arrival.request();
     this.uri = arrival.head().uri();
-    this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
+    this.quota = new RequestQuota(arrival.client(), proxy.nanoClock());
     this.models =
         request.params(true).getAll("model").stream()
             .map(proxy.prompts().reader()::modelOf)
@@ -95,7 +95,7 @@ final class Tunnel {
   void start() {
     request.pause(); // it can be accepted later only if its end was not seen
     request.exceptionHandler(
-        e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
+        e -> end(Outcome.CANCELLED, ResponseEnd.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
     RoutingHints hints =
         RoutingHeaders.of(proxy.config(), proxy.rules(), request.headers(), quota.client());
     PreparedRequest asked =
@@ -172,7 +172,7 @@ final class Tunnel {
   private void refuse(ApiError error, @Nullable Outcome outcome) {
     if (!over) {
       proxy.metrics().countRejection(error.code());
-      end(outcome == null ? Outcome.CANCELLED : outcome, Ending.COMPLETE, error.status());
+      end(outcome == null ? Outcome.CANCELLED : outcome, ResponseEnd.COMPLETE, error.status());
       request.resume();
       error.send(request.response(), ApiError.Form.OPENAI);
     }
@@ -192,7 +192,7 @@ final class Tunnel {
         .onSuccess(accepted -> join(accepted, replica))
         .onFailure(e -> {
           replica.close();
-          end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS);
+          end(Outcome.CANCELLED, ResponseEnd.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS);
         });
   }
 
@@ -209,7 +209,7 @@ final class Tunnel {
     timer =
         loop.vertx()
             .setTimer(proxy.config().timeouts().totalMs(), id -> close(TRY_AGAIN, SWITCHING));
-    Runnable ended = () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING);
+    Runnable ended = () -> end(Outcome.COMPLETED, ResponseEnd.COMPLETE, SWITCHING);
     pass(accepted, replica, () -> {}, ended);
     pass(replica, accepted, this::responded, ended);
     if (replica.isClosed()) {
@@ -278,10 +278,10 @@ final class Tunnel {
     } else {
       close(down, code, null);
     }
-    end(Outcome.CANCELLED, Ending.CUT_OFF, status);
+    end(Outcome.CANCELLED, ResponseEnd.CUT_OFF, status);
   }
 
-  private void end(Outcome outcome, Ending ending, int status) {
+  private void end(Outcome outcome, ResponseEnd ending, int status) {
     if (over) {
       return;
     }
@@ -299,9 +299,9 @@ final class Tunnel {
     }
   }
 
-  private Decision decision(int status, Ending ending, long lastedNanos) {
-    boolean whole = ending == Ending.COMPLETE && status == SWITCHING;
-    String otherwise = ending == Ending.COMPLETE ? "rejected" : ending.label();
+  private Decision decision(int status, ResponseEnd ending, long lastedNanos) {
+    boolean whole = ending == ResponseEnd.COMPLETE && status == SWITCHING;
+    String otherwise = ending == ResponseEnd.COMPLETE ? "rejected" : ending.label();
     return new Decision(
         new Decision.Request(requestId, "GET", Routes.REALTIME.path(), quota.name(), model(), null),
         assignment == null ? null : assignment.choice(),

@@ -4,7 +4,7 @@
  * <pre>{@code
  * client ─▶ ProxyVerticle ─▶ Exchange ─▶ Attempt ─▶ replica     up: head, body, prompt, try
  * client ◀────────────── Exchange ◀───── Attempt ◀─ replica     down: chunk by chunk
- *           Connections     PromptPool      UsageScanner
+ *       ClientConnections   PromptPool      UsageScanner
  *           Lifecycle       RoutedRequest   (tokens it reports)
  * }</pre>
  *

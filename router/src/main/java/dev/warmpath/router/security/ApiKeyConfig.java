@@ -13,9 +13,9 @@ public record ApiKeyConfig(
     @Key(required = true) String name,
     @Key(required = true) List<String> sha256,
     @Key List<String> models,
-    @Key(standard = "0", min = -1_000_000, max = 1_000_000) int priority,
-    @Key(standard = "0", max = 1_000_000_000) int requestsPerMinute,
-    @Key(standard = "0", max = 2_000_000_000) int tokensPerMinute) {
+    @Key(defaultValue = "0", min = -1_000_000, max = 1_000_000) int priority,
+    @Key(defaultValue = "0", max = 1_000_000_000) int requestsPerMinute,
+    @Key(defaultValue = "0", max = 2_000_000_000) int tokensPerMinute) {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
   private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");

@@ -35,10 +35,10 @@ public final class ApiKeys {
   private static final String CONFIG_KEY = "auth.keys-file";
 
   @SuppressWarnings("ArrayRecordComponent") // never compared as a record
-  private record Entry(byte[] hash, Client client) {}
+  private record Entry(byte[] hash, ClientAccount client) {}
 
   private final LongSupplier nanoClock;
-  private volatile Map<String, Client> clients = Map.of();
+  private volatile Map<String, ClientAccount> clients = Map.of();
   private volatile Map<Long, List<Entry>> entries = Map.of();
 
   private ApiKeys(LongSupplier nanoClock) {
@@ -68,13 +68,13 @@ public final class ApiKeys {
 
   private void take(ApiKeyFile file) {
     long now = nanoClock.getAsLong();
-    Map<String, Client> known = clients;
-    Map<String, Client> byName = new HashMap<>();
+    Map<String, ClientAccount> known = clients;
+    Map<String, ClientAccount> byName = new HashMap<>();
     Map<Long, List<Entry>> byHash = new HashMap<>();
     for (ApiKeyConfig key : file.keys()) {
-      Client client = known.get(key.name());
+      ClientAccount client = known.get(key.name());
       if (client == null) {
-        client = new Client(key, now);
+        client = new ClientAccount(key, now);
       } else {
         client.change(key, now);
       }
@@ -97,12 +97,12 @@ public final class ApiKeys {
   }
 
   /** The client with this key; null if nobody has it. */
-  public @Nullable Client find(@Nullable String key) {
+  public @Nullable ClientAccount find(@Nullable String key) {
     if (key == null) {
       return null;
     }
     byte[] hash = Secrets.sha256(key);
-    Client found = null;
+    ClientAccount found = null;
     for (Entry entry : entries.getOrDefault(beginning(hash), List.of())) {
       found = MessageDigest.isEqual(entry.hash, hash) ? entry.client : found;
     }
@@ -110,15 +110,15 @@ public final class ApiKeys {
   }
 
   /** The clients now. */
-  public Collection<Client> clients() {
+  public Collection<ClientAccount> clients() {
     return clients.values();
   }
 
   /** What each client has used, for a scrape. */
   public void collect(MetricValues to) {
-    for (Client client : clients()) {
+    for (ClientAccount client : clients()) {
       String name = client.name();
-      Client.Counts counts = client.counts();
+      ClientAccount.Counts counts = client.counts();
       to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.admitted(), name, "admitted");
       to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyRequests(), name, "too_many_requests");
       to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyTokens(), name, "too_many_tokens");

@@ -2,7 +2,7 @@
  * Who may use the router: keys of clients and of operators, rates, certificates of its ports.
  *
  * <pre>{@code
- * client's key ─▶ ApiKeys ─▶ Client (its rates: TokenBucket)        admin's key ─▶ AdminKey
+ * client's key ─▶ ApiKeys ─▶ ClientAccount (its rates: ClientRate)  admin's key ─▶ AdminKey
  * port         ─▶ ServerTls ─▶ a certificate from PemFiles, or SelfSigned
  * }</pre>
  *

@@ -272,7 +272,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       String problem = e.getMessage() == null ? e.toString() : e.getMessage();
       slot.failed(problem);
       LOG.warn("the tokenizer of {} was not loaded: {}", models(slot), problem);
-      again(slot, e instanceof TokenizerLoadException ? stamp : null);
+      retryLater(slot, e instanceof TokenizerLoadException ? stamp : null);
     }
   }
 
@@ -291,7 +291,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
    *
    * @param stamp of files that cannot be used; null if the failure may pass by itself
    */
-  private void again(TokenizerSlot slot, @Nullable String stamp) {
+  private void retryLater(TokenizerSlot slot, @Nullable String stamp) {
     if (stamp == null || slot.content().failures() <= DOUBLINGS) {
       later(slot, () -> load(slot));
       return;

@@ -451,8 +451,8 @@ class ConfigTreeTest {
   void aDefaultGivenInWordsIsTheDefault() throws ConfigException {
     ConfigTree tree = ConfigTree.empty();
     for (ConfigKey key : ConfigKey.all(RouterConfig.class)) {
-      if (!key.section().endsWith("[]") && !key.standard().isEmpty()) {
-        tree = tree.setText(key.path(), key.standard(), key.path());
+      if (!key.section().endsWith("[]") && !key.defaultValue().isEmpty()) {
+        tree = tree.setText(key.path(), key.defaultValue(), key.path());
       }
     }
     assertThat(tree.config()).isEqualTo(ConfigTree.empty().config());
@@ -476,7 +476,7 @@ class ConfigTreeTest {
 
   /** Its row without its meaning, which only the documentation says. */
   private static String row(ConfigKey key) {
-    String standard = key.standard().isEmpty() ? "" : "`" + key.standard() + "`";
+    String standard = key.defaultValue().isEmpty() ? "" : "`" + key.defaultValue() + "`";
     return "| `%s`%s | %s | %s |"
         .formatted(
             key.path(),

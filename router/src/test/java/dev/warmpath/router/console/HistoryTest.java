@@ -22,8 +22,8 @@ import dev.warmpath.router.fleet.Outcome;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.Metrics;
-import dev.warmpath.router.proxy.Ending;
 import dev.warmpath.router.proxy.ProxyMetrics;
+import dev.warmpath.router.proxy.ResponseEnd;
 import dev.warmpath.router.proxy.Route;
 import dev.warmpath.router.proxy.Routes;
 import dev.warmpath.router.proxy.Usage;
@@ -78,7 +78,7 @@ class HistoryTest {
     Metric.UNCACHED_TOKENS_TOTAL.counter(measured.registry(), "m", "evicted").increment(50);
     Metric.UNCACHED_TOKENS_TOTAL.counter(measured.registry(), "n", "evicted").increment(10);
     metrics.countRejection("overloaded");
-    metrics.countEnd(ROUTE, 429, Ending.COMPLETE, 1);
+    metrics.countEnd(ROUTE, 429, ResponseEnd.COMPLETE, 1);
     pass(10);
     history.step();
 
@@ -243,14 +243,14 @@ class HistoryTest {
     old.meters().countPrediction(1_000, 0);
     pass(10);
     history.step();
-    assertThat(history.rates("a")).isEqualTo(new EngineRates(0, 1));
+    assertThat(history.rates("a")).isEqualTo(new HitRates(0, 1));
     for (int i = 0; i < 30; i++) {
       Assignment assignment = serve(replica, new Usage(100, 80, 1), 10);
       assignment.meters().countPrediction(64, 80);
       pass(10);
       history.step();
     }
-    assertThat(history.rates("a")).isEqualTo(new EngineRates(0.8, 0.2));
+    assertThat(history.rates("a")).isEqualTo(new HitRates(0.8, 0.2));
     assertThat(history.rates("silent").hitRate()).isNaN();
     assertThat(history.rates("nobody").predictionError()).isNaN();
   }
@@ -278,7 +278,7 @@ class HistoryTest {
         .meters()
         .countTokens("m", usage.promptTokens(), usage.cachedTokens(), usage.answerTokens());
     assignment.finished(Outcome.COMPLETED);
-    metrics.countEnd(ROUTE, 200, Ending.COMPLETE, nanos);
+    metrics.countEnd(ROUTE, 200, ResponseEnd.COMPLETE, nanos);
     return assignment;
   }
 

@@ -30,7 +30,8 @@ class SplitTest {
 
   private Replica add(String name, Role role, Connector connector, String group) {
     Replica replica = world.add(name);
-    world.fleet.told(replica, new KvTransfer(role, connector, group, name, 8998, 0, true));
+    world.fleet.updateTransfer(
+        replica, new KvTransfer(role, connector, group, name, 8998, 0, true));
     return replica;
   }
 

@@ -102,7 +102,7 @@ final class StoreTest {
   private Store.Read ask(long agoNanos, int served) {
     BlockChain chain = prompt(++prompts);
     long now = prompts * 1000 * MINUTE;
-    store.used(chain, now - agoNanos);
+    store.markUsed(chain, now - agoNanos);
     Store.Read read = store.read(chain, 0, TOKENS, Trust.EXACT, now);
     store.answered(chain, read, served);
     return read;
@@ -146,7 +146,7 @@ final class StoreTest {
     for (int i = 0; i < 20; i++) {
       BlockChain chain = prompt(++prompts);
       long now = prompts * 1000 * MINUTE;
-      store.used(chain, now - MINUTE);
+      store.markUsed(chain, now - MINUTE);
       Store.Read read = store.read(chain, 0, TOKENS, Trust.EXACT, now);
       store.answered(chain, read, TOKENS - 4);
     }

@@ -553,8 +553,8 @@ class FleetWatchTest {
   void aPrefillThatServesNobodyIsToldUntilItHasAPair() throws Exception {
     try (Rig rig = rig(2, tree -> tree)) {
       Fleet fleet = rig.router.fleet();
-      fleet.told(fleet.replicas().get(0), transfer(KvTransfer.Role.PREFILL, "a"));
-      fleet.told(fleet.replicas().get(1), transfer(KvTransfer.Role.DECODE, "b"));
+      fleet.updateTransfer(fleet.replicas().get(0), transfer(KvTransfer.Role.PREFILL, "a"));
+      fleet.updateTransfer(fleet.replicas().get(1), transfer(KvTransfer.Role.DECODE, "b"));
       assertThat(rig.metrics().get("warmpath_replica_unpaired{replica=\"r0\"}")).isEqualTo(1);
       assertThat(rig.metrics().get("warmpath_replica_unpaired{replica=\"r1\"}")).isEqualTo(1);
       checks(rig.backends.get(0));
@@ -566,7 +566,7 @@ class FleetWatchTest {
               "WARN replica r0: no request is split over it: no replica of its model has its"
                   + " kv-connector, kv-group and block size");
 
-      fleet.told(fleet.replicas().get(1), transfer(KvTransfer.Role.DECODE, "a"));
+      fleet.updateTransfer(fleet.replicas().get(1), transfer(KvTransfer.Role.DECODE, "a"));
       Rig.until(() -> of("replica r1").size() == 2);
       assertThat(rig.metrics().get("warmpath_replica_unpaired{replica=\"r0\"}")).isZero();
       assertThat(of("replica r0").get(1)).startsWith("INFO replica r0: requests can be split");

@@ -11,7 +11,7 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.members.EventSources;
+import dev.warmpath.router.members.AnnouncedRanks;
 import dev.warmpath.router.upstream.Upstreams;
 import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Vertx;
@@ -192,15 +192,15 @@ class HealthCheckerTest {
     return HealthChecker.kind(failure) + " " + HealthChecker.problem(failure, 70);
   }
 
-  private static final class NothingTold implements EventSources.Listener {
+  private static final class NothingTold implements AnnouncedRanks.Listener {
 
     @Override
-    public boolean isAsked(Replica replica) {
+    public boolean wantsRanks(Replica replica) {
       return false;
     }
 
     @Override
-    public CompletionStage<Boolean> told(Replica replica, EventSources sources) {
+    public CompletionStage<Boolean> ranksAnnounced(Replica replica, AnnouncedRanks sources) {
       throw new AssertionError("not asked");
     }
   }

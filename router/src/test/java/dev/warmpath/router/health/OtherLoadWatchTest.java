@@ -42,10 +42,10 @@ class OtherLoadWatchTest {
     page(vllm(3, 0, 0.1));
     replica.began(0, 0);
     replica.began(0, 0);
-    watch.asks();
+    watch.metricsRequested();
     replica.ended(0);
     replica.ended(0);
-    watch.saw(MetricsPage.read(vllm(2, 0, 0.1).getBytes(UTF_8)), true);
+    watch.readLoad(MetricsPage.read(vllm(2, 0, 0.1).getBytes(UTF_8)), true);
     assertThat(replica.otherLoad(0)).isEqualTo(OtherLoad.NONE);
   }
 
@@ -72,8 +72,8 @@ class OtherLoadWatchTest {
             + "vllm:num_requests_running{engine=\"1\",model_name=\"m\"} 4.0\n"
             + "vllm:kv_cache_usage_perc{engine=\"1\",model_name=\"m\"} 0.25\n";
     for (int i = 0; i < 2; i++) {
-      both.asks();
-      both.saw(MetricsPage.read(page.getBytes(UTF_8)), true);
+      both.metricsRequested();
+      both.readLoad(MetricsPage.read(page.getBytes(UTF_8)), true);
     }
     assertThat(two.otherLoad(0)).isEqualTo(new OtherLoad(2, 0, 0));
     assertThat(two.otherLoad(1)).isEqualTo(new OtherLoad(3, 0, 0.25));
@@ -105,8 +105,8 @@ class OtherLoadWatchTest {
         }) {
       Replica other = new Replica("a", URI.create("http://a"), Set.of(), 1);
       OtherLoadWatch reading = new OtherLoadWatch(other);
-      reading.saw(MetricsPage.read(page.getBytes(UTF_8)), true);
-      reading.saw(MetricsPage.read(page.getBytes(UTF_8)), true);
+      reading.readLoad(MetricsPage.read(page.getBytes(UTF_8)), true);
+      reading.readLoad(MetricsPage.read(page.getBytes(UTF_8)), true);
       assertThat(other.otherLoad(0)).as(page).isEqualTo(new OtherLoad(5, 3, 0.5));
     }
   }
@@ -125,12 +125,12 @@ class OtherLoadWatchTest {
   }
 
   private void see(String page) {
-    watch.asks();
+    watch.metricsRequested();
     page(page);
   }
 
   private void page(String page) {
-    watch.saw(MetricsPage.read(page.getBytes(UTF_8)), true);
+    watch.readLoad(MetricsPage.read(page.getBytes(UTF_8)), true);
   }
 
   private static String vllm(int running, int waiting, double kvUse) {

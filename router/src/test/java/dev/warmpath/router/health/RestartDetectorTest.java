@@ -114,7 +114,7 @@ class RestartDetectorTest {
 
   private void see(String... pages) {
     for (String page : pages) {
-      watch.saw(MetricsPage.read(page.getBytes(UTF_8)));
+      watch.isRestarted(MetricsPage.read(page.getBytes(UTF_8)));
     }
   }
 

@@ -230,8 +230,8 @@ class MembershipTest {
   void whatAnEngineSaysIsForgottenIfItCannotBeFollowed() throws Exception {
     set("admin", "{name: a, url: 'http://h:1', events: auto}");
     Replica a = replica("a");
-    EventSources two =
-        EventSources.read(
+    AnnouncedRanks two =
+        AnnouncedRanks.read(
                 "{\"0\": {\"endpoint\": \"tcp://*:7\"}, \"1\": {\"endpoint\": \"tcp://*:8\"}}"
                     .getBytes(StandardCharsets.UTF_8))
             .orElseThrow();
@@ -245,8 +245,8 @@ class MembershipTest {
     assertThat(told(replica("a"), two)).as("known").isFalse();
   }
 
-  private boolean told(Replica replica, EventSources sources) {
-    return membership.told(replica, sources).toCompletableFuture().join();
+  private boolean told(Replica replica, AnnouncedRanks sources) {
+    return membership.ranksAnnounced(replica, sources).toCompletableFuture().join();
   }
 
   @Test

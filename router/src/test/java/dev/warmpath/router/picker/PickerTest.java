@@ -455,8 +455,8 @@ class PickerTest {
         tree ->
             tree.set("picker.routing-sidecar", true, "test").set("policy.split", "always", "test"));
     List<Replica> replicas = rig.router.fleet().replicas();
-    rig.router.fleet().told(replicas.get(0), transfer(KvTransfer.Role.PREFILL));
-    rig.router.fleet().told(replicas.get(1), transfer(KvTransfer.Role.DECODE));
+    rig.router.fleet().updateTransfer(replicas.get(0), transfer(KvTransfer.Role.PREFILL));
+    rig.router.fleet().updateTransfer(replicas.get(1), transfer(KvTransfer.Role.DECODE));
     Gateway.Stream stream = gateway.open().modes(FULL_DUPLEX_STREAMED, FULL_DUPLEX_STREAMED);
     String steered = STREAM.replaceFirst("\\{", "{\"kv_transfer_params\":{\"remote_host\":\"x\"},");
     stream.post(CHAT, "content-type", "application/json", "x-prefiller-host-port", "6.6.6.6:1");
@@ -489,8 +489,8 @@ class PickerTest {
   void clientsSteerNoEngineOfAPair() throws Exception {
     start(2, set("policy.split", "always"));
     List<Replica> replicas = rig.router.fleet().replicas();
-    rig.router.fleet().told(replicas.get(0), transfer(KvTransfer.Role.PREFILL));
-    rig.router.fleet().told(replicas.get(1), transfer(KvTransfer.Role.DECODE));
+    rig.router.fleet().updateTransfer(replicas.get(0), transfer(KvTransfer.Role.PREFILL));
+    rig.router.fleet().updateTransfer(replicas.get(1), transfer(KvTransfer.Role.DECODE));
     Gateway.Stream stream = gateway.open();
     stream.post(CHAT, "content-type", "application/json");
     stream.body(BODY.replaceFirst("\\{", "{\"kv_transfer_params\":{\"remote_host\":\"x\"},"), true);

@@ -9,7 +9,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.InferenceRules;
 import dev.warmpath.router.security.ApiKeys;
-import dev.warmpath.router.security.Client;
+import dev.warmpath.router.security.ClientAccount;
 import dev.warmpath.router.security.Secrets;
 import io.vertx.core.MultiMap;
 import java.io.IOException;
@@ -39,7 +39,7 @@ class RoutingHeadersTest {
 
   @Test
   void aClientMayLowerThePriorityOfItsKeyAndNotRaiseIt() throws IOException {
-    Client client = client();
+    ClientAccount client = client();
     assertThat(RoutingHeaders.of(config, rules, headers(null), client).priority()).isEqualTo(-5);
     assertThat(RoutingHeaders.of(config, rules, headers("-9"), client).priority()).isEqualTo(-5);
     assertThat(RoutingHeaders.of(config, rules, headers("3"), client).priority()).isEqualTo(3);
@@ -82,7 +82,7 @@ class RoutingHeadersTest {
     assertThat(hints(headers, client()).client()).isEqualTo("a");
   }
 
-  private RoutingHints hints(MultiMap headers, Client client) {
+  private RoutingHints hints(MultiMap headers, ClientAccount client) {
     return RoutingHeaders.of(config, rules, headers, client);
   }
 
@@ -91,7 +91,7 @@ class RoutingHeadersTest {
     return priority == null ? headers : headers.add("x-priority", priority);
   }
 
-  private Client client() throws IOException {
+  private ClientAccount client() throws IOException {
     Path file = folder.resolve("keys.yaml");
     Files.writeString(file, "keys: [{name: a, sha256: [" + Secrets.hash("k") + "], priority: -5}]");
     try (FileWatch watch = new FileWatch(60_000)) {

@@ -4,7 +4,7 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.study.CellsJson;
-import dev.warmpath.simulator.study.Comparison;
+import dev.warmpath.simulator.study.StudyComparison;
 import dev.warmpath.simulator.terminal.ShareText;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -59,7 +59,7 @@ final class CompareCommand implements WarmpathCommand {
   public Integer call() {
     double most =
         failAbove == null ? Double.POSITIVE_INFINITY : ShareText.share("--fail-above", failAbove);
-    Comparison comparison = comparison();
+    StudyComparison comparison = comparison();
     PrintWriter out = spec.commandLine().getOut();
     out.print(comparison.table());
     out.flush();
@@ -67,8 +67,8 @@ final class CompareCommand implements WarmpathCommand {
     if (comparison.onlyInOne() > 0) {
       err.println(comparison.onlyInOne() + " cells are only in one of the two");
     }
-    List<Comparison.Pair> worse = comparison.worse(most);
-    for (Comparison.Pair pair : worse) {
+    List<StudyComparison.Pair> worse = comparison.worse(most);
+    for (StudyComparison.Pair pair : worse) {
       err.println(
           "worse: " + pair.before().cell().contender() + ", " + pair.before().cell().setting());
     }
@@ -76,9 +76,10 @@ final class CompareCommand implements WarmpathCommand {
     return worse.isEmpty() ? Exit.OK : Exit.FAILED;
   }
 
-  private Comparison comparison() {
+  private StudyComparison comparison() {
     try {
-      Comparison comparison = Comparison.of(CellsJson.read(before), CellsJson.read(after));
+      StudyComparison comparison =
+          StudyComparison.of(CellsJson.read(before), CellsJson.read(after));
       if (comparison.pairs().isEmpty()) {
         throw CommandException.failed(before + " and " + after + " have no cell in common");
       }

@@ -170,7 +170,7 @@ public class TokenizeCommand implements WarmpathCommand {
     return input != null;
   }
 
-  private int show(RequestBody request) {
+  private int show(TokenizeInput request) {
     ChainSpace space = space();
     try (ModelTokenizer loaded = load(chat(Dialect.VLLM))) {
       PromptReport report =
@@ -282,15 +282,15 @@ public class TokenizeCommand implements WarmpathCommand {
     }
   }
 
-  private static RequestBody request(Input input) {
+  private static TokenizeInput request(Input input) {
     if (input.text != null) {
-      return RequestBody.ofText(input.text);
+      return TokenizeInput.ofText(input.text);
     }
     if (input.messages != null) {
-      return RequestBody.read(RequestKind.MESSAGES, "--messages", input.messages);
+      return TokenizeInput.read(RequestKind.MESSAGES, "--messages", input.messages);
     }
     return input.responses != null
-        ? RequestBody.read(RequestKind.RESPONSES, "--responses", input.responses)
-        : RequestBody.read(RequestKind.CHAT, "--chat", Objects.requireNonNull(input.chat));
+        ? TokenizeInput.read(RequestKind.RESPONSES, "--responses", input.responses)
+        : TokenizeInput.read(RequestKind.CHAT, "--chat", Objects.requireNonNull(input.chat));
   }
 }

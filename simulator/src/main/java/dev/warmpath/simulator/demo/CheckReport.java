@@ -12,7 +12,8 @@ import java.util.TreeMap;
  * @param load the load's own figures
  * @param causes why tokens were not cached
  */
-public record CheckReport(Map<Verdict, Integer> verdicts, LoadReport load, CauseCheck causes) {
+public record CheckReport(
+    Map<PredictionVerdict, Integer> verdicts, LoadReport load, CauseCheck causes) {
 
   public CheckReport {
     verdicts = Map.copyOf(verdicts);
@@ -23,9 +24,9 @@ public record CheckReport(Map<Verdict, Integer> verdicts, LoadReport load, Cause
    * prediction could be judged, and each uncached token of those that were has one cause.
    */
   public boolean passed() {
-    return count(Verdict.OVER) == 0
-        && count(Verdict.FAILED) == 0
-        && count(Verdict.UNJUDGED) < load.requests()
+    return count(PredictionVerdict.OVER) == 0
+        && count(PredictionVerdict.FAILED) == 0
+        && count(PredictionVerdict.UNJUDGED) < load.requests()
         && causes.judged() > 0
         && causes.unbalanced() == 0;
   }
@@ -34,7 +35,7 @@ public record CheckReport(Map<Verdict, Integer> verdicts, LoadReport load, Cause
   public String line() {
     StringBuilder line = new StringBuilder();
     line.append(load.requests()).append(" requests:");
-    for (Verdict verdict : Verdict.values()) {
+    for (PredictionVerdict verdict : PredictionVerdict.values()) {
       line.append(' ').append(count(verdict)).append(' ').append(verdict.label()).append(',');
     }
     line.append(String.format(" hit rate %.1f %%", 100 * load.hitRate()));
@@ -49,7 +50,7 @@ public record CheckReport(Map<Verdict, Integer> verdicts, LoadReport load, Cause
   public String json() {
     ObjectNode json = JsonNodeFactory.instance.objectNode();
     json.put("requests", load.requests());
-    for (Verdict verdict : Verdict.values()) {
+    for (PredictionVerdict verdict : PredictionVerdict.values()) {
       json.put(verdict.label(), count(verdict));
     }
     json.put("hitRate", load.hitRate());
@@ -61,7 +62,7 @@ public record CheckReport(Map<Verdict, Integer> verdicts, LoadReport load, Cause
     return json.toString();
   }
 
-  private int count(Verdict verdict) {
+  private int count(PredictionVerdict verdict) {
     return verdicts.getOrDefault(verdict, 0);
   }
 }

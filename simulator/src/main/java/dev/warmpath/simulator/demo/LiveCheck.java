@@ -22,7 +22,7 @@ public final class LiveCheck implements ChatSender {
   private final Function<String, List<EngineChain>> chains;
   private final EvictionWatch evictions;
   private final Duration settle;
-  private final Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
+  private final Map<PredictionVerdict, Integer> verdicts = new EnumMap<>(PredictionVerdict.class);
 
   /**
    * @param chains a request's prompt on each engine
@@ -46,7 +46,7 @@ public final class LiveCheck implements ChatSender {
     try (EvictionWatch.Prompt prompt = evictions.watch(chains.apply(body))) {
       ChatReply reply = router.send(body);
       TimeUnit.NANOSECONDS.sleep(settle.toNanos());
-      count(Verdict.of(reply, reply.promisedTooMuch() && isExcused(prompt, reply)));
+      count(PredictionVerdict.of(reply, reply.promisedTooMuch() && isExcused(prompt, reply)));
       return reply;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -65,7 +65,7 @@ public final class LiveCheck implements ChatSender {
     return replica != null && prompt.fellTo(replica, reply.cachedTokens(), EVENTS_LIMIT);
   }
 
-  private synchronized void count(Verdict verdict) {
+  private synchronized void count(PredictionVerdict verdict) {
     verdicts.merge(verdict, 1, Integer::sum);
   }
 }

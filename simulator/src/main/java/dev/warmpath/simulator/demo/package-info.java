@@ -6,7 +6,7 @@
  * ChatLoad    ─▶ LoadRun    ─▶ ChatSender ─▶ ChatReply ─▶ LoadReport
  * SessionLoad ─▶ SessionRun ─▶  │                      ─▶ SessionReport
  *                               ├ ChatClient: HTTP to a router
- *                               └ LiveCheck: the same, and a Verdict on each prediction
+ *                               └ LiveCheck: the same, and a PredictionVerdict on each prediction
  * }</pre>
  *
  * <p>Start with {@link Demo}: a {@link DemoFleet} of simulated engines behind a router in this

@@ -81,8 +81,8 @@ final class Scheduler {
     return loading.element().loadEndsNanos;
   }
 
-  EngineLoad load() {
-    return new EngineLoad(
+  EngineGauges load() {
+    return new EngineGauges(
         running.size(),
         waiting.size() + loading.size() + loaded.size(),
         cache.usage(),

@@ -181,7 +181,7 @@ public final class SimulatedEngine {
     return cache.reset();
   }
 
-  public EngineLoad load() {
+  public EngineGauges load() {
     return scheduler.load();
   }
 

@@ -37,7 +37,7 @@ final class VirtualEngine implements CacheListener {
   /** Also its slot in each index. */
   final int number;
 
-  final EventColumns events = new EventColumns();
+  final PendingEvents events = new PendingEvents();
   final List<VirtualRequest> underWay = new ArrayList<>();
   EngineView view = EngineView.UNSEEN;
 

@@ -5,7 +5,7 @@
  * <pre>{@code
  * Workload, FleetPlan ─▶ VirtualFleet ─▶ VirtualRouter ─▶ VirtualEngine ─▶ Measures
  *                         EventHeap        ▲  Dispatcher      │
- *                                          └── EventColumns ◀─┘ events, heard later
+ *                                          └─ PendingEvents ◀─┘ events, heard later
  * }</pre>
  *
  * <p>Start with {@link VirtualFleet}: it takes from {@link EventHeap} what happens next, and lets

@@ -25,7 +25,7 @@ record CallOptions(
 
   private static final int DEFAULT_COMPLETION_TOKENS = 16;
 
-  static CallOptions read(RequestKind kind, ObjectNode body, ServedModel served) {
+  static CallOptions read(RequestKind kind, ObjectNode body, SimulatedModel served) {
     int maxTokens = maxTokens(kind, body);
     int minTokens = body.path("min_tokens").asInt(0);
     if (maxTokens > 0 && minTokens > maxTokens) {
@@ -83,7 +83,7 @@ record CallOptions(
     return maxTokens == 0 ? room : maxTokens;
   }
 
-  @Nullable String adapter(ServedModel served) {
+  @Nullable String adapter(SimulatedModel served) {
     return served.adapterOf(model);
   }
 }

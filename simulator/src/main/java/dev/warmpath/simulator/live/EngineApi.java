@@ -42,7 +42,7 @@ final class EngineApi {
 
   private final Vertx vertx;
   private final ModelTokenizer tokenizer;
-  private final ServedModel model;
+  private final SimulatedModel model;
   private final Parts parts;
   private final AnswerText answers;
   private final AtomicLong calls = new AtomicLong();
@@ -63,7 +63,7 @@ final class EngineApi {
       Function<Tokens, PromptKeys> keys,
       KvTransfers transfers) {}
 
-  public EngineApi(Vertx vertx, ModelTokenizer tokenizer, ServedModel model, Parts parts) {
+  public EngineApi(Vertx vertx, ModelTokenizer tokenizer, SimulatedModel model, Parts parts) {
     this.vertx = vertx;
     this.tokenizer = tokenizer;
     this.model = model;
@@ -119,7 +119,7 @@ final class EngineApi {
         .onFailure(failure -> fail(at.response(), failure));
   }
 
-  private Call call(HttpServerRequest request, RequestKind kind, byte[] bytes) {
+  private CompletionCall call(HttpServerRequest request, RequestKind kind, byte[] bytes) {
     ObjectNode body = parse(bytes);
     try {
       return call(request, kind, body);
@@ -129,7 +129,7 @@ final class EngineApi {
     }
   }
 
-  private Call call(HttpServerRequest request, RequestKind kind, ObjectNode body) {
+  private CompletionCall call(HttpServerRequest request, RequestKind kind, ObjectNode body) {
     CallOptions options = CallOptions.read(kind, body, model);
     String id = id(kind, request);
     TransferLeg leg = leg(body, id + "-0");
@@ -137,18 +137,18 @@ final class EngineApi {
     if (leg != null && prompt.sequences().size() != 1) {
       throw ApiException.badRequest("a transfer has one prompt", "prompt");
     }
-    List<Call.Choice> choices = new ArrayList<>();
+    List<CompletionCall.Choice> choices = new ArrayList<>();
     for (int[] sequence : prompt.sequences()) {
-      Call.Choice choice = choice(id + "-" + choices.size(), sequence, prompt, options);
+      CompletionCall.Choice choice = choice(id + "-" + choices.size(), sequence, prompt, options);
       choices.add(parts.transfers().stopsAtFirstToken(leg) ? choice.ofOneToken() : choice);
     }
     AnswerJson json = new AnswerJson(options, id, System.currentTimeMillis() / 1000);
-    return new Call(
+    return new CompletionCall(
         options,
         choices,
         json,
         request.response(),
-        new Call.Surroundings(parts.driver(), parts.metrics(), parts.transfers(), leg));
+        new CompletionCall.Surroundings(parts.driver(), parts.metrics(), parts.transfers(), leg));
   }
 
   private @Nullable TransferLeg leg(ObjectNode body, String requestId) {
@@ -159,7 +159,8 @@ final class EngineApi {
     }
   }
 
-  private Call.Choice choice(String id, int[] prompt, Tokens tokens, CallOptions options) {
+  private CompletionCall.Choice choice(
+      String id, int[] prompt, Tokens tokens, CallOptions options) {
     int limit = options.answerLimit(prompt.length, model.maxModelTokens());
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
     boolean reads = tokens.readsCache() && !parts.transfers().options().isWithoutPrefixCache();
@@ -167,7 +168,7 @@ final class EngineApi {
         new TokenRequest(id, prompt, answer, parts.keys().apply(tokens), reads)
             .loading(options.mostLoadTokens());
     String finish = answer.length == limit ? "length" : "stop";
-    return new Call.Choice(request, new Detokenizer(tokenizer::decode), finish);
+    return new CompletionCall.Choice(request, new Detokenizer(tokenizer::decode), finish);
   }
 
   private Tokens prompt(RequestKind given, ObjectNode asked, CallOptions options) {

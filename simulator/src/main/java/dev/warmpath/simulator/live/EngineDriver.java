@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.live;
 
-import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.simulator.live.StepResult.Token;
 import java.util.HashMap;
 import java.util.List;
@@ -37,7 +37,7 @@ public final class EngineDriver implements AutoCloseable {
   private final Map<String, Listener> listeners = new HashMap<>();
   private final Thread thread;
   private final long startNanos = System.nanoTime();
-  private volatile EngineLoad load;
+  private volatile EngineGauges load;
   private volatile boolean alive = true;
   private volatile boolean closed;
 
@@ -125,7 +125,7 @@ public final class EngineDriver implements AutoCloseable {
   }
 
   /** Gauges and counters as of the last step. */
-  public EngineLoad load() {
+  public EngineGauges load() {
     return load;
   }
 

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.live;
 
-import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.simulator.live.StepResult.Token;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -70,7 +70,7 @@ final class EngineMetrics {
   }
 
   /** The page in Prometheus' text format. */
-  public String page(EngineLoad load) {
+  public String page(EngineGauges load) {
     StringBuilder page = new StringBuilder(4096);
     gauge(page, "vllm:num_requests_running", load.running());
     gauge(page, "vllm:num_requests_waiting", load.waiting());

@@ -389,7 +389,7 @@ final class KvTransfers implements AutoCloseable {
     }
     Meeting met = meeting;
     met.pull = pull;
-    pull.response.closeHandler(gone -> left(met, pull));
+    pull.response.closeHandler(gone -> pullerLeft(met, pull));
     if (met.requestId != null) {
       stopTimer(met);
       met.connected.tryComplete();
@@ -409,7 +409,7 @@ final class KvTransfers implements AutoCloseable {
     }
   }
 
-  private synchronized void left(Meeting meeting, Pull pull) {
+  private synchronized void pullerLeft(Meeting meeting, Pull pull) {
     if (!pull.equals(meeting.pull)) {
       return;
     }

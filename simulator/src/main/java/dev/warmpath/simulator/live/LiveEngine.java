@@ -3,7 +3,7 @@ package dev.warmpath.simulator.live;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import io.vertx.core.Future;
@@ -103,7 +103,7 @@ public final class LiveEngine implements AutoCloseable {
   }
 
   /** Gauges and counters of the running lifetime. */
-  public synchronized EngineLoad load() {
+  public synchronized EngineGauges load() {
     if (lifetime == null) {
       throw new IllegalStateException("not running");
     }
@@ -176,8 +176,8 @@ public final class LiveEngine implements AutoCloseable {
   }
 
   private HttpServer listen(EngineApi.Parts parts) {
-    ServedModel model =
-        new ServedModel(
+    SimulatedModel model =
+        new SimulatedModel(
             options.model(),
             options.adapters(),
             options.engine().maxModelTokens(),

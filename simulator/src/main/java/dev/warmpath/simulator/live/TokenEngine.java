@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.live;
 
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.SimulatedEngine;
 import dev.warmpath.simulator.live.StepResult.Token;
@@ -115,7 +115,7 @@ public final class TokenEngine {
     return engine.resetPrefixCache();
   }
 
-  public EngineLoad load() {
+  public EngineGauges load() {
     return engine.load();
   }
 

@@ -17,16 +17,16 @@ final class AcrossSettings {
 
   private static final double KNEE = 1;
 
-  private final Markup page;
+  private final MarkupWriter page;
   private final List<String> policies;
 
-  private AcrossSettings(Markup page, List<ReportCell> cells) {
+  private AcrossSettings(MarkupWriter page, List<ReportCell> cells) {
     this.page = page;
     policies = cells.stream().map(cell -> cell.cell().contender()).distinct().toList();
   }
 
   /** Adds nothing if no settings can be joined. */
-  static void add(Markup page, List<ReportCell> cells) {
+  static void add(MarkupWriter page, List<ReportCell> cells) {
     AcrossSettings across = new AcrossSettings(page, cells);
     Axis load =
         new Axis(

@@ -95,7 +95,7 @@ record AroundChange(String title, List<ReportCell> cells) {
     }
   }
 
-  void add(Markup page) {
+  void add(MarkupWriter page) {
     page.open("section").element("h2", title + ": by minute").open("div", "class", "plots");
     for (Shown shown : Shown.values()) {
       String unit = shown.figure.unit().isEmpty() ? "" : ", " + shown.figure.unit();

@@ -27,7 +27,7 @@ final class BarPlot {
   public static String svg(String title, List<Bar> bars) {
     double height = bars.size() * ROW;
     Scale scale = scale(bars);
-    Markup svg = new Markup();
+    MarkupWriter svg = new MarkupWriter();
     svg.open(
         "svg",
         "xmlns",
@@ -76,7 +76,7 @@ final class BarPlot {
     return Scale.of(lowest, highest, LABELS + 6, WIDTH - VALUES);
   }
 
-  private static void bar(Markup svg, Bar bar, double top, Scale scale) {
+  private static void bar(MarkupWriter svg, Bar bar, double top, Scale scale) {
     double middle = top + ROW / 2;
     double mean = bar.value.mean();
     double margin = bar.value.margin();

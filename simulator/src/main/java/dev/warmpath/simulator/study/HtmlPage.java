@@ -21,7 +21,7 @@ public final class HtmlPage {
       List.of(Figure.TTFT_MEAN, Figure.TTFT_P90, Figure.TTFT_P99);
 
   private final StudyReport report;
-  private final Markup page = new Markup();
+  private final MarkupWriter page = new MarkupWriter();
 
   private HtmlPage(StudyReport report) {
     this.report = report;

@@ -50,7 +50,7 @@ final class LinePlot {
   private final List<Line> lines;
   private final Scale x;
   private final Scale y;
-  private final Markup svg = new Markup();
+  private final MarkupWriter svg = new MarkupWriter();
 
   private LinePlot(Axes axes, List<Line> lines) {
     this.axes = axes;
@@ -71,7 +71,7 @@ final class LinePlot {
   public static String picture(Axes axes, List<Line> lines, String css) {
     String plot = svg(axes, lines);
     int inside = plot.indexOf('>') + 1;
-    Markup style = new Markup().open("style").text(css).raw(BACKGROUND).close();
+    MarkupWriter style = new MarkupWriter().open("style").text(css).raw(BACKGROUND).close();
     return plot.substring(0, inside) + style + plot.substring(inside) + "\n";
   }
 

@@ -10,10 +10,10 @@
  * }</pre>
  *
  * <p>Start with {@link Study}. {@link Oracle} is what one cache for the whole fleet would have hit,
- * {@link Comparison} sets two studies side by side. {@link HtmlPage} draws with {@link BarPlot} and
- * {@link LinePlot}. {@link FleetSize} answers {@code simulate plan}, {@link CostFit} {@code
- * simulate fit}. {@link Distribution}, {@link Estimate} and {@link Spread} make few figures of many
- * values; benches use them too.
+ * {@link StudyComparison} sets two studies side by side. {@link HtmlPage} draws with {@link
+ * BarPlot} and {@link LinePlot}. {@link FleetSize} answers {@code simulate plan}, {@link CostFit}
+ * {@code simulate fit}. {@link Distribution}, {@link Estimate} and {@link Spread} make few figures
+ * of many values; benches use them too.
  */
 @NullMarked
 package dev.warmpath.simulator.study;

@@ -50,13 +50,13 @@ final class AzureLines implements TraceFormat.Lines {
   private static int tokens(String field, String text) {
     try {
       int tokens = Integer.parseInt(text.trim());
-      if (tokens >= 0 && tokens <= Fields.MOST_TOKENS) {
+      if (tokens >= 0 && tokens <= LineFields.MOST_TOKENS) {
         return tokens;
       }
     } catch (NumberFormatException e) {
       // as any other that does not fit
     }
     throw new IllegalArgumentException(
-        "'%s' must be a whole number from 0 to %d".formatted(field, Fields.MOST_TOKENS));
+        "'%s' must be a whole number from 0 to %d".formatted(field, LineFields.MOST_TOKENS));
   }
 }

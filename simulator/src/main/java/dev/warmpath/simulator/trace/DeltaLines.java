@@ -18,39 +18,39 @@ final class DeltaLines implements TraceFormat.Lines {
 
   @Override
   public void line(String text, TraceBuilder trace) {
-    JsonNode line = Fields.object(text);
+    JsonNode line = LineFields.object(text);
     if (line.has("format")) {
       return;
     }
-    int session = Fields.whole(line, "s", 0, Integer.MAX_VALUE);
-    Long lane = (long) session << 32 | Fields.whole(line, "l", 0, Integer.MAX_VALUE);
+    int session = LineFields.whole(line, "s", 0, Integer.MAX_VALUE);
+    Long lane = (long) session << 32 | LineFields.whole(line, "l", 0, Integer.MAX_VALUE);
     int before = lastOfLane.getOrDefault(lane, Trace.NONE);
     double seconds =
         before == Trace.NONE
-            ? Fields.seconds(line, "t")
-            : Math.min(Fields.seconds(line, "think"), MOST_THINK_SECONDS);
+            ? LineFields.seconds(line, "t")
+            : Math.min(LineFields.seconds(line, "think"), MOST_THINK_SECONDS);
     lastOfLane.put(lane, trace.requests());
-    int prompt = Fields.whole(line, "in", 1, Fields.MOST_TOKENS);
+    int prompt = LineFields.whole(line, "in", 1, LineFields.MOST_TOKENS);
     trace.request(
-        seconds, before, session, prompt, Fields.whole(line, "out", 0, Fields.MOST_TOKENS));
+        seconds, before, session, prompt, LineFields.whole(line, "out", 0, LineFields.MOST_TOKENS));
     if (before == Trace.NONE) {
       keepNothing(line);
     } else {
-      trace.blocksOf(before, Fields.whole(line, "keep", 0, trace.blocks(before)));
+      trace.blocksOf(before, LineFields.whole(line, "keep", 0, trace.blocks(before)));
     }
-    for (JsonNode run : Fields.list(line, "new")) {
+    for (JsonNode run : LineFields.list(line, "new")) {
       if (!run.isArray() || run.size() != 2) {
         throw new IllegalArgumentException(
-            "'new' has " + Fields.shown(run) + ", must have pairs [first, count]");
+            "'new' has " + LineFields.shown(run) + ", must have pairs [first, count]");
       }
-      trace.blocks(Fields.block(run.get(0), "new"), Fields.block(run.get(1), "new"));
+      trace.blocks(LineFields.block(run.get(0), "new"), LineFields.block(run.get(1), "new"));
     }
   }
 
   private static void keepNothing(JsonNode line) {
     JsonNode keep = line.path("keep");
     if (!keep.isIntegralNumber() || keep.intValue() != 0) {
-      throw Fields.wrong("keep", keep, "0 in the first turn of a lane");
+      throw LineFields.wrong("keep", keep, "0 in the first turn of a lane");
     }
   }
 }

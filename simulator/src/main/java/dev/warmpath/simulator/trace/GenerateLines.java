@@ -28,22 +28,22 @@ final class GenerateLines implements TraceFormat.Lines {
 
   @Override
   public void line(String text, TraceBuilder trace) {
-    JsonNode line = Fields.object(text);
-    Draws draws = new Draws(new SplittableRandom(Fields.whole(line, "seed", 0, MOST, 1)));
-    int count = Fields.whole(line, "sessions", 1, MOST, 500);
-    int burst = Fields.whole(line, "burst", 1, MOST, 1);
-    double gap = Fields.seconds(line, "seconds", 600) * burst / count;
+    JsonNode line = LineFields.object(text);
+    Draws draws = new Draws(new SplittableRandom(LineFields.whole(line, "seed", 0, MOST, 1)));
+    int count = LineFields.whole(line, "sessions", 1, MOST, 500);
+    int burst = LineFields.whole(line, "burst", 1, MOST, 1);
+    double gap = LineFields.seconds(line, "seconds", 600) * burst / count;
     double[] shares =
-        shares(Fields.whole(line, "tenants", 1, MOST, 20), Fields.seconds(line, "zipf", 1));
+        shares(LineFields.whole(line, "tenants", 1, MOST, 20), LineFields.seconds(line, "zipf", 1));
     int[] systems = new int[shares.length];
-    int system = Fields.whole(line, "system", 0, LONGEST, 1500);
+    int system = LineFields.whole(line, "system", 0, LONGEST, 1500);
     Arrays.setAll(systems, tenant -> draws.length(system, SYSTEM_SPREAD));
-    double turns = Fields.whole(line, "turns", 1, MOST, 4);
-    int in = Fields.whole(line, "in", 1, LONGEST, 300);
-    int out = Fields.whole(line, "out", 1, LONGEST, 200);
-    double inSpread = Fields.seconds(line, "inSpread", LENGTH_SPREAD);
-    double outSpread = Fields.seconds(line, "outSpread", LENGTH_SPREAD);
-    double think = Fields.seconds(line, "think", 20);
+    double turns = LineFields.whole(line, "turns", 1, MOST, 4);
+    int in = LineFields.whole(line, "in", 1, LONGEST, 300);
+    int out = LineFields.whole(line, "out", 1, LONGEST, 200);
+    double inSpread = LineFields.seconds(line, "inSpread", LENGTH_SPREAD);
+    double outSpread = LineFields.seconds(line, "outSpread", LENGTH_SPREAD);
+    double think = LineFields.seconds(line, "think", 20);
     String batch = batches++ + "/";
     double start = 0;
     int tenant = 0;

@@ -39,9 +39,9 @@ final class GrowingSessions {
    */
   void turn(TraceBuilder trace, double seconds, int newTokens, int answerTokens) {
     promptTokens += newTokens;
-    if (promptTokens < 1 || promptTokens > Fields.MOST_TOKENS) {
+    if (promptTokens < 1 || promptTokens > LineFields.MOST_TOKENS) {
       throw new IllegalArgumentException(
-          "a prompt of %d tokens, must be 1 to %d".formatted(promptTokens, Fields.MOST_TOKENS));
+          "a prompt of %d tokens, must be 1 to %d".formatted(promptTokens, LineFields.MOST_TOKENS));
     }
     int number = trace.requests();
     int systemBlocks = systemTokens / BLOCK_TOKENS;

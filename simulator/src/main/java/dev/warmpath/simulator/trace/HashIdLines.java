@@ -19,19 +19,19 @@ final class HashIdLines implements TraceFormat.Lines {
 
   @Override
   public void line(String text, TraceBuilder trace) {
-    JsonNode line = Fields.object(text);
-    double seconds = Fields.number(line, "timestamp") * timeSeconds;
+    JsonNode line = LineFields.object(text);
+    double seconds = LineFields.number(line, "timestamp") * timeSeconds;
     beginSeconds = Double.isNaN(beginSeconds) ? seconds : beginSeconds;
-    int prompt = Fields.whole(line, "input_length", 1, Fields.MOST_TOKENS);
+    int prompt = LineFields.whole(line, "input_length", 1, LineFields.MOST_TOKENS);
     trace.request(
         Math.max(0, seconds - beginSeconds),
         Trace.NONE,
         Trace.NONE,
         prompt,
-        Fields.whole(line, "output_length", 0, Fields.MOST_TOKENS));
+        LineFields.whole(line, "output_length", 0, LineFields.MOST_TOKENS));
     int full = prompt / blockTokens;
-    for (JsonNode id : Fields.list(line, "hash_ids")) {
-      int number = Fields.block(id, "hash_ids");
+    for (JsonNode id : LineFields.list(line, "hash_ids")) {
+      int number = LineFields.block(id, "hash_ids");
       if (full-- > 0) {
         trace.blocks(number, 1);
       }

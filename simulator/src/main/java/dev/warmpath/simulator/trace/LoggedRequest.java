@@ -102,13 +102,13 @@ public record LoggedRequest(
     if (!line.endsWith("}")) {
       return null;
     }
-    JsonNode json = Fields.object(line);
+    JsonNode json = LineFields.object(line);
     if (json.has("format")) {
       requireKnown(json);
       return null;
     }
     return new LoggedRequest(
-        (long) Fields.number(json, "time_ms"),
+        (long) LineFields.number(json, "time_ms"),
         text(json, "model"),
         text(json, "session"),
         text(json, "engine"),
@@ -138,7 +138,7 @@ public record LoggedRequest(
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("'pieces' is not base64", e);
     }
-    int keep = Fields.whole(json, "keep", 0, Fields.MOST_TOKENS);
+    int keep = LineFields.whole(json, "keep", 0, LineFields.MOST_TOKENS);
     if (bytes.length % Integer.BYTES != 0) {
       throw new IllegalArgumentException(
           "'keep' is %d, 'pieces' has %d bytes".formatted(keep, bytes.length));
@@ -156,11 +156,11 @@ public record LoggedRequest(
   }
 
   private static int count(JsonNode json, String field) {
-    return json.has(field) ? Fields.whole(json, field, 0, Fields.MOST_TOKENS) : UNKNOWN;
+    return json.has(field) ? LineFields.whole(json, field, 0, LineFields.MOST_TOKENS) : UNKNOWN;
   }
 
   private static double millis(JsonNode json, String field) {
-    return json.has(field) ? Fields.number(json, field) : Double.NaN;
+    return json.has(field) ? LineFields.number(json, field) : Double.NaN;
   }
 
   /** When it was over, since 1970. */

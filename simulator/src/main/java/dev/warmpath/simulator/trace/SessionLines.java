@@ -13,12 +13,12 @@ final class SessionLines implements TraceFormat.Lines {
 
   @Override
   public void line(String text, TraceBuilder trace) {
-    JsonNode line = Fields.object(text);
+    JsonNode line = LineFields.object(text);
     sessions.begin(
         line.path("system").asText(""),
-        Fields.whole(line, "system_tokens", 0, Fields.MOST_TOKENS, 0));
-    double seconds = Fields.seconds(line, "start");
-    JsonNode turns = Fields.list(line, "turns");
+        LineFields.whole(line, "system_tokens", 0, LineFields.MOST_TOKENS, 0));
+    double seconds = LineFields.seconds(line, "start");
+    JsonNode turns = LineFields.list(line, "turns");
     if (turns.isEmpty()) {
       throw new IllegalArgumentException("'turns' is empty");
     }
@@ -26,9 +26,9 @@ final class SessionLines implements TraceFormat.Lines {
       JsonNode turn = turns.get(i);
       sessions.turn(
           trace,
-          i == 0 ? seconds : Fields.seconds(turn, "think"),
-          Fields.whole(turn, "in", 0, Fields.MOST_TOKENS),
-          Fields.whole(turn, "out", 0, Fields.MOST_TOKENS));
+          i == 0 ? seconds : LineFields.seconds(turn, "think"),
+          LineFields.whole(turn, "in", 0, LineFields.MOST_TOKENS),
+          LineFields.whole(turn, "out", 0, LineFields.MOST_TOKENS));
     }
   }
 }

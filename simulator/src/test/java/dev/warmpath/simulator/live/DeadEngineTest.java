@@ -108,7 +108,7 @@ class DeadEngineTest {
 
   private EngineApi api() {
     EngineMetrics metrics = new EngineMetrics("sim", Map.of(), 0);
-    ServedModel model = new ServedModel("sim", Map.of(), 2048, 0, false);
+    SimulatedModel model = new SimulatedModel("sim", Map.of(), 2048, 0, false);
     return new EngineApi(
         vertx,
         tokenizer,

@@ -56,7 +56,8 @@ final class PlotTest {
 
   @Test
   void markupIsWellFormedWhateverItContains() throws Exception {
-    Markup markup = new Markup().open("p", "title", "\"<&>\"").element("b", "1 < 2 & 3", "x", 1.25);
+    MarkupWriter markup =
+        new MarkupWriter().open("p", "title", "\"<&>\"").element("b", "1 < 2 & 3", "x", 1.25);
     assertThatThrownBy(markup::toString).isInstanceOf(IllegalStateException.class);
     Element paragraph = parsed(markup.empty("br").close().toString()).getDocumentElement();
     assertThat(paragraph.getAttribute("title")).isEqualTo("\"<&>\"");

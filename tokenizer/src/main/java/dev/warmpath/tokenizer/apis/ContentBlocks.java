@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.JsonValues;
+import dev.warmpath.tokenizer.chat.TemplateError;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
@@ -144,7 +144,7 @@ final class ContentBlocks {
     try {
       return JsonText.of(new Budget(TemplateLimits.DEFAULT), JsonValues.map(input), ASCII);
     } catch (TemplateException e) {
-      throw ChatTexts.inexact(e);
+      throw TemplateError.inexact(e);
     }
   }
 

@@ -72,7 +72,7 @@ public final class ChatRenderer implements ModelChats {
     try {
       return rendered(body, origin);
     } catch (TemplateException e) {
-      throw ChatTexts.inexact(e);
+      throw TemplateError.inexact(e);
     }
   }
 

@@ -3,7 +3,6 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.template.syntax.TemplateException;
 
 /** Turns request bodies of one kind into the text that an engine tokenizes. Thread-safe. */
 @FunctionalInterface
@@ -31,19 +30,6 @@ public interface ChatTexts {
   static ChatTexts inexact(FallbackCause cause, String detail) {
     return body -> {
       throw new InexactPromptException(cause, detail);
-    };
-  }
-
-  /** What a template's failure means for a chat; words of a chat that it raised are left out. */
-  static InexactPromptException inexact(TemplateException e) {
-    return switch (e.kind()) {
-      case RAISED, SYNTAX ->
-          new InexactPromptException(
-              FallbackCause.TEMPLATE_ERROR, "the template, line " + e.line() + ": " + e.kind());
-      case UNSUPPORTED, LIMIT ->
-          new InexactPromptException(
-              FallbackCause.TEMPLATE_UNSUPPORTED,
-              "the template, " + e.kind() + " at " + e.getMessage());
     };
   }
 }

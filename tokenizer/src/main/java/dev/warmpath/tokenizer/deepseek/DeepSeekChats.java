@@ -6,9 +6,9 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatRequest;
-import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.chat.TemplateArguments;
+import dev.warmpath.tokenizer.chat.TemplateError;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
@@ -70,7 +70,7 @@ public final class DeepSeekChats implements ModelChats {
       ChatRequest chat = ChatRequest.read(body, origin, options.templates());
       return format.prompt(chat, new Budget(options.limits()));
     } catch (TemplateException e) {
-      throw ChatTexts.inexact(e);
+      throw TemplateError.inexact(e);
     }
   }
 

@@ -37,12 +37,12 @@ final class Dsml {
   }
 
   /** The block of these calls behind a blank line; nothing for none. */
-  String calls(List<Call> calls) {
+  String calls(List<DeepSeekToolCall> calls) {
     if (calls.isEmpty()) {
       return "";
     }
     StringBuilder text = new StringBuilder("\n\n<" + TOKEN + block + ">\n");
-    for (Call call : calls) {
+    for (DeepSeekToolCall call : calls) {
       text.append("<" + TOKEN + "invoke name=\"").append(call.name()).append("\">\n");
       addArguments(call, text);
       text.append("\n</" + TOKEN + "invoke>\n");
@@ -50,7 +50,7 @@ final class Dsml {
     return text.append("</" + TOKEN).append(block).append('>').toString();
   }
 
-  private void addArguments(Call call, StringBuilder text) {
+  private void addArguments(DeepSeekToolCall call, StringBuilder text) {
     String separator = "";
     for (Map.Entry<String, @Nullable Object> argument : call.arguments().entrySet()) {
       Object value = argument.getValue();

@@ -19,21 +19,21 @@ final class UserTurns {
   /** A text of the user, or a result with the place of its call. */
   private record Block(String text, boolean isResult, int place) {}
 
-  private final List<Message> merged = new ArrayList<>();
+  private final List<DeepSeekMessage> merged = new ArrayList<>();
   private final List<Block> turn = new ArrayList<>();
   private final Map<String, Integer> places = new HashMap<>();
   private @Nullable String task;
 
   private UserTurns() {}
 
-  static List<Message> merge(List<Message> messages) {
+  static List<DeepSeekMessage> merge(List<DeepSeekMessage> messages) {
     UserTurns turns = new UserTurns();
     messages.forEach(turns::add);
     turns.endTurn();
     return turns.merged;
   }
 
-  private void add(Message message) {
+  private void add(DeepSeekMessage message) {
     if (message.is("tool")) {
       String text = "<tool_result>" + message.contentWithNotes() + "</tool_result>";
       turn.add(new Block(text, true, places.getOrDefault(message.toolCallId(), 0)));
@@ -47,7 +47,7 @@ final class UserTurns {
   }
 
   /** A task ends its turn, and only the first message of a turn can have one. */
-  private void addText(Message message) {
+  private void addText(DeepSeekMessage message) {
     if (task != null) {
       endTurn();
     }
@@ -70,17 +70,17 @@ final class UserTurns {
     for (Block block : turn) {
       texts.add(block.isResult() ? results.next().text() : block.text());
     }
-    merged.add(Message.user(String.join("\n\n", texts), task));
+    merged.add(DeepSeekMessage.user(String.join("\n\n", texts), task));
     turn.clear();
     task = null;
   }
 
-  private void learnPlaces(Message message) {
+  private void learnPlaces(DeepSeekMessage message) {
     if (!message.is("assistant") || message.callCount() == 0) {
       return;
     }
     places.clear();
-    List<Call> calls = message.calls();
+    List<DeepSeekToolCall> calls = message.calls();
     for (int i = 0; i < calls.size(); i++) {
       if (!calls.get(i).id().isEmpty()) {
         places.put(calls.get(i).id(), i);

@@ -45,7 +45,7 @@ final class V32Prompt {
 
   private static final String BEHIND_SCHEMAS = "\n</functions>\n";
 
-  private final List<Message> messages;
+  private final List<DeepSeekMessage> messages;
   private final boolean thinking;
   private final int lastQuestion;
   private final Dsml dsml;
@@ -54,10 +54,10 @@ final class V32Prompt {
   /** The last message before this one that is no result of a tool; -1 if there is none. */
   private int caller = -1;
 
-  private V32Prompt(List<Message> messages, boolean thinking, Budget budget) {
+  private V32Prompt(List<DeepSeekMessage> messages, boolean thinking, Budget budget) {
     this.messages = messages;
     this.thinking = thinking;
-    this.lastQuestion = Message.lastQuestion(messages);
+    this.lastQuestion = DeepSeekMessage.lastQuestion(messages);
     this.dsml = new Dsml(budget, "function_calls");
   }
 
@@ -67,20 +67,21 @@ final class V32Prompt {
     boolean thinking =
         DeepSeekChats.isTrue(arguments, "thinking")
             || DeepSeekChats.isTrue(arguments, "enable_thinking");
-    List<Message> messages = Message.listOf(chat.messages(false));
+    List<DeepSeekMessage> messages = DeepSeekMessage.listOf(chat.messages(false));
     if (chat.tools() instanceof List<?> tools && !tools.isEmpty()) {
-      messages.add(0, Message.system().with("tools", tools));
+      messages.add(0, DeepSeekMessage.system().with("tools", tools));
     }
     boolean newQuestion = messages.get(messages.size() - 1).is("user");
-    List<Message> shown = thinking && newQuestion ? withoutOldReasoning(messages) : messages;
+    List<DeepSeekMessage> shown =
+        thinking && newQuestion ? withoutOldReasoning(messages) : messages;
     return new V32Prompt(shown, thinking, budget).write();
   }
 
   /** The engine drops messages of other roles and then fails, as it counts them still. */
-  private static List<Message> withoutOldReasoning(List<Message> messages) {
-    int lastQuestion = Message.lastQuestion(messages);
-    List<Message> shown = new ArrayList<>(messages.size());
-    for (Message message : messages) {
+  private static List<DeepSeekMessage> withoutOldReasoning(List<DeepSeekMessage> messages) {
+    int lastQuestion = DeepSeekMessage.lastQuestion(messages);
+    List<DeepSeekMessage> shown = new ArrayList<>(messages.size());
+    for (DeepSeekMessage message : messages) {
       boolean kept = shown.size() >= lastQuestion || KEPT.contains(message.role());
       if (!kept && !message.is("assistant")) {
         throw DeepSeekChats.refused("an early message of role " + message.role());
@@ -92,7 +93,7 @@ final class V32Prompt {
 
   private String write() {
     for (int i = 0; i < messages.size(); i++) {
-      Message message = messages.get(i);
+      DeepSeekMessage message = messages.get(i);
       switch (message.role()) {
         case "system" -> out.append(message.content()).append(tools(message));
         case "developer" -> addQuestion(i, developerText(message));
@@ -106,13 +107,13 @@ final class V32Prompt {
     return out.toString();
   }
 
-  private String tools(Message message) {
+  private String tools(DeepSeekMessage message) {
     return message.tools().isEmpty()
         ? ""
         : "\n\n" + BEFORE_SCHEMAS + dsml.schemas(message.tools()) + BEHIND_SCHEMAS;
   }
 
-  private String developerText(Message message) {
+  private String developerText(DeepSeekMessage message) {
     if (message.content().isEmpty()) {
       throw DeepSeekChats.refused("a developer message without content");
     }
@@ -127,7 +128,7 @@ final class V32Prompt {
     return mayThink && thinking ? Marks.THINK : Marks.END_THINK;
   }
 
-  private void addAnswer(int i, Message message) {
+  private void addAnswer(int i, DeepSeekMessage message) {
     if (thinking && i > lastQuestion) {
       if (message.reasoning().isEmpty() && message.callCount() == 0) {
         throw DeepSeekChats.refused("an answer without reasoning and calls while thinking");
@@ -141,7 +142,7 @@ final class V32Prompt {
    * The engine reads the calls at caller, and Python's index -1 is the last message: a result that
    * stands first belongs to the calls of the last message.
    */
-  private void addResult(int i, Message message) {
+  private void addResult(int i, DeepSeekMessage message) {
     boolean first = i == 0;
     int owner = first ? messages.size() - 1 : caller;
     int calls = owner < 0 ? 0 : messages.get(owner).callCount();

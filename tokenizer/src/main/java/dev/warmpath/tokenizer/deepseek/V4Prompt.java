@@ -52,7 +52,7 @@ final class V4Prompt {
       You MUST strictly follow the above defined tool name and parameter schemas to invoke tool calls.
       """;
 
-  private final List<Message> messages;
+  private final List<DeepSeekMessage> messages;
   private final V4Thinking thinking;
   private final boolean showsAllReasoning;
   private final int lastQuestion;
@@ -60,11 +60,14 @@ final class V4Prompt {
   private final StringBuilder out = new StringBuilder(Marks.BEGIN);
 
   private V4Prompt(
-      List<Message> messages, V4Thinking thinking, boolean showsAllReasoning, Budget budget) {
+      List<DeepSeekMessage> messages,
+      V4Thinking thinking,
+      boolean showsAllReasoning,
+      Budget budget) {
     this.messages = messages;
     this.thinking = thinking;
     this.showsAllReasoning = showsAllReasoning;
-    this.lastQuestion = Message.lastQuestion(messages);
+    this.lastQuestion = DeepSeekMessage.lastQuestion(messages);
     this.dsml = new Dsml(budget, "tool_calls");
   }
 
@@ -72,35 +75,36 @@ final class V4Prompt {
   static String of(ChatRequest chat, Budget budget) {
     TemplateArguments arguments = chat.arguments();
     V4Thinking thinking = V4Thinking.of(arguments);
-    List<Message> given = Message.listOf(chat.messages(true));
+    List<DeepSeekMessage> given = DeepSeekMessage.listOf(chat.messages(true));
     if (chat.tools() instanceof List<?> tools && !tools.isEmpty()) {
       addTools(given, tools);
     }
-    List<Message> messages = UserTurns.merge(given);
+    List<DeepSeekMessage> messages = UserTurns.merge(given);
     boolean keepsAll =
         arguments.has("drop_thinking") && !DeepSeekChats.isTrue(arguments, "drop_thinking");
     boolean showsAll = keepsAll || messages.stream().anyMatch(m -> !m.tools().isEmpty());
-    List<Message> shown = thinking.isOn() && !showsAll ? withoutOldReasoning(messages) : messages;
+    List<DeepSeekMessage> shown =
+        thinking.isOn() && !showsAll ? withoutOldReasoning(messages) : messages;
     return new V4Prompt(shown, thinking, showsAll, budget).write();
   }
 
-  private static void addTools(List<Message> messages, List<?> tools) {
+  private static void addTools(List<DeepSeekMessage> messages, List<?> tools) {
     int system = 0;
     while (system < messages.size() && !messages.get(system).is("system")) {
       system++;
     }
     if (system == messages.size()) {
-      messages.add(0, Message.system());
+      messages.add(0, DeepSeekMessage.system());
       system = 0;
     }
     messages.set(system, messages.get(system).with("tools", tools));
   }
 
-  private static List<Message> withoutOldReasoning(List<Message> messages) {
-    int lastQuestion = Message.lastQuestion(messages);
-    List<Message> shown = new ArrayList<>();
+  private static List<DeepSeekMessage> withoutOldReasoning(List<DeepSeekMessage> messages) {
+    int lastQuestion = DeepSeekMessage.lastQuestion(messages);
+    List<DeepSeekMessage> shown = new ArrayList<>();
     for (int i = 0; i < messages.size(); i++) {
-      Message message = messages.get(i);
+      DeepSeekMessage message = messages.get(i);
       if (i >= lastQuestion || KEPT.contains(message.role())) {
         shown.add(message);
       } else if (message.is("assistant")) {
@@ -113,7 +117,7 @@ final class V4Prompt {
   private String write() {
     out.append(thinking.opening());
     for (int i = 0; i < messages.size(); i++) {
-      Message message = messages.get(i);
+      DeepSeekMessage message = messages.get(i);
       switch (message.role()) {
         case "system" -> out.append(message.content()).append(tools(message));
         case "developer" -> addDeveloper(message);
@@ -130,13 +134,13 @@ final class V4Prompt {
     return out.toString();
   }
 
-  private String tools(Message message) {
+  private String tools(DeepSeekMessage message) {
     return message.tools().isEmpty()
         ? ""
         : "\n\n" + BEFORE_SCHEMAS + dsml.schemas(message.tools()) + BEHIND_SCHEMAS;
   }
 
-  private void addDeveloper(Message message) {
+  private void addDeveloper(DeepSeekMessage message) {
     if (message.content().isEmpty()) {
       throw DeepSeekChats.refused("a developer message without content");
     }
@@ -144,7 +148,7 @@ final class V4Prompt {
   }
 
   /** The answer to a task has no reasoning. */
-  private void addAnswer(int i, Message message) {
+  private void addAnswer(int i, DeepSeekMessage message) {
     boolean ofTask = i > 0 && messages.get(i - 1).task() != null;
     if (thinking.isOn() && !ofTask && (showsAllReasoning || i > lastQuestion)) {
       out.append(message.reasoning()).append(Marks.END_THINK);
@@ -153,11 +157,11 @@ final class V4Prompt {
   }
 
   /** A system message opens an answer as well, if that follows it or is to be made. */
-  private void openAnswer(int i, Message message, String next) {
+  private void openAnswer(int i, DeepSeekMessage message, String next) {
     String task = message.task();
     if (task != null) {
       addTask(task);
-    } else if (message.asks() || (message.is("system") && next.equals("assistant"))) {
+    } else if (message.isQuestion() || (message.is("system") && next.equals("assistant"))) {
       boolean thinks = thinking.isOn() && (showsAllReasoning || i >= lastQuestion);
       out.append(Marks.ASSISTANT).append(thinks ? Marks.THINK : Marks.END_THINK);
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class ChunkEncoder {
 
-  private final Placement placement;
+  private final CutPlan placement;
   private final SelfCheck.Encoding pieces;
   private final TokenLengths lengths;
   private final ChunkCache chunks;
@@ -19,7 +19,7 @@ final class ChunkEncoder {
   private final LongAdder nativeTokens = new LongAdder();
 
   ChunkEncoder(
-      Placement placement,
+      CutPlan placement,
       SelfCheck.Encoding pieces,
       TokenLengths lengths,
       ChunkCache chunks,
@@ -61,7 +61,7 @@ final class ChunkEncoder {
     return nativeTokens.sum();
   }
 
-  private final class Parts implements Placement.Parts {
+  private final class Parts implements CutPlan.Parts {
     private final String text;
     private final IdBuffer out;
     private final EncodeGuard guard;

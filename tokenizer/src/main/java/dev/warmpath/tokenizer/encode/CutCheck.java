@@ -21,7 +21,7 @@ public final class CutCheck {
    * @param inPieces texts whose pieces, cut at every place, gave other tokens than the whole
    * @param fromMemory texts that grew out of others and gave other tokens than without memory
    */
-  public record Result(Placement placement, int texts, int inPieces, int fromMemory) {
+  public record Result(CutPlan placement, int texts, int inPieces, int fromMemory) {
 
     /** All texts that came out otherwise. */
     public int mismatches() {

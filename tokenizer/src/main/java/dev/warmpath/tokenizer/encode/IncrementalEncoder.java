@@ -35,7 +35,7 @@ public final class IncrementalEncoder implements AutoCloseable {
   private final TextEncoder whole;
   private final boolean placeholders;
   private final @Nullable TextEncoder goingOn;
-  private final Placement placement;
+  private final CutPlan placement;
   private final TokenLengths lengths;
   private final Memory memory;
   private final PrefixTree beginnings;
@@ -54,7 +54,7 @@ public final class IncrementalEncoder implements AutoCloseable {
     this.lengths = TokenLengths.of(shape);
     RandomGenerator random = new SplittableRandom(CHECK_SEED);
     CheckTexts texts = new CheckTexts(placeholders ? List.of() : shape.addedTokens(), random);
-    this.placement = check(texts, random).checked(Placements.of(shape), memory.budget.checkTexts());
+    this.placement = check(texts, random).checked(CutPlanner.of(shape), memory.budget.checkTexts());
     this.memory = memory;
     this.beginnings = memory.beginnings(placement);
     this.encoder = memory.encoder(placement, this::encodePiece, lengths);
@@ -85,11 +85,11 @@ public final class IncrementalEncoder implements AutoCloseable {
       this.words = new WordCache(budget.wordBytes());
     }
 
-    PrefixTree beginnings(Placement placement) {
+    PrefixTree beginnings(CutPlan placement) {
       return new PrefixTree(budget.prefixBytes(), placement.lookaheadChars());
     }
 
-    ChunkEncoder encoder(Placement placement, SelfCheck.Encoding pieces, TokenLengths lengths) {
+    ChunkEncoder encoder(CutPlan placement, SelfCheck.Encoding pieces, TokenLengths lengths) {
       return new ChunkEncoder(placement, pieces, lengths, chunks, words);
     }
 
@@ -131,7 +131,7 @@ public final class IncrementalEncoder implements AutoCloseable {
     TextEncoder whole = TextEncoder.of(shape.json());
     TextEncoder goingOn = null;
     try {
-      boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
+      boolean likeBeginnings = CutPlanner.of(shape).head() == CutPlan.Head.NONE;
       goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(shape.json()));
       return new IncrementalEncoder(
           whole, goingOn, shape, placeholders, new Memory(budget, hashSeed));
@@ -246,7 +246,7 @@ public final class IncrementalEncoder implements AutoCloseable {
   }
 
   /** Where texts are cut. */
-  public Placement placement() {
+  public CutPlan placement() {
     return placement;
   }
 

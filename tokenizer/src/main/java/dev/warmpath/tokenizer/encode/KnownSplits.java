@@ -60,7 +60,7 @@ final class KnownSplits {
   }
 
   /** The rule for this tokenizer, if its pre-tokenizer is one of the known. */
-  static Optional<Placement.Inside> rule(TokenizerShape shape) {
+  static Optional<CutPlan.Inside> rule(TokenizerShape shape) {
     boolean normalizerFits =
         shape.normalizers().stream().allMatch(node -> TokenizerShape.isType(node, "NFC"));
     List<JsonNode> steps = shape.preTokenizers();
@@ -74,13 +74,13 @@ final class KnownSplits {
     }
     if (last.path("use_regex").asBoolean(true)) {
       return steps.subList(0, steps.size() - 1).stream().allMatch(KnownSplits::isDigits)
-          ? Optional.of(new Placement.Inside(CutRule.spaces(), "GPT-2's splits"))
+          ? Optional.of(new CutPlan.Inside(CutRule.spaces(), "GPT-2's splits"))
           : Optional.empty();
     }
     return known(steps.subList(0, steps.size() - 1));
   }
 
-  private static Optional<Placement.Inside> known(List<JsonNode> steps) {
+  private static Optional<CutPlan.Inside> known(List<JsonNode> steps) {
     boolean known =
         steps.size() == 1
             ? isPattern(steps.get(0), "Removed", true) || isPattern(steps.get(0), "Isolated", false)
@@ -91,7 +91,7 @@ final class KnownSplits {
     List<String> patterns =
         steps.stream().map(step -> step.path("pattern").path("Regex").asText()).toList();
     return Optional.ofNullable(SPACES_AND_LINES.get(patterns))
-        .map(name -> new Placement.Inside(CutRule.spacesAndLines(), name + "'s splits"));
+        .map(name -> new CutPlan.Inside(CutRule.spacesAndLines(), name + "'s splits"));
   }
 
   private static boolean isPattern(JsonNode step, String behavior, boolean invert) {

@@ -27,7 +27,7 @@ final class MergeReach {
   private MergeReach() {}
 
   /** The rule for this tokenizer, if it is of this kind. */
-  static Optional<Placement.Inside> rule(TokenizerShape shape) {
+  static Optional<CutPlan.Inside> rule(TokenizerShape shape) {
     if (!isBytePairs(shape.model()) || !writesBlanks(shape) || !splitsNothing(shape)) {
       return Optional.empty();
     }
@@ -36,7 +36,7 @@ final class MergeReach {
     }
     BitSet reached = new BitSet();
     shape.vocabulary().keySet().forEach(token -> addReached(token, reached));
-    return Optional.of(new Placement.Inside(CutRule.blanksNotAfter(reached), "merges' reach"));
+    return Optional.of(new CutPlan.Inside(CutRule.blanksNotAfter(reached), "merges' reach"));
   }
 
   private static void addReached(String token, BitSet reached) {
@@ -57,7 +57,7 @@ final class MergeReach {
 
   private static boolean writesBlanks(TokenizerShape shape) {
     List<JsonNode> steps = shape.normalizers();
-    boolean prepends = steps.size() == 2 && Placements.isPrepend(steps.get(0));
+    boolean prepends = steps.size() == 2 && CutPlanner.isPrepend(steps.get(0));
     boolean replaces =
         !steps.isEmpty()
             && TokenizerShape.isReplace(steps.get(steps.size() - 1), " ", BLANK_TEXT)
@@ -78,7 +78,7 @@ final class MergeReach {
 
   private static boolean isUnsplitMetaspace(List<JsonNode> steps) {
     return steps.size() == 1
-        && Placements.isMetaspace(steps.get(0))
+        && CutPlanner.isMetaspace(steps.get(0))
         && !steps.get(0).path("split").asBoolean(true);
   }
 

@@ -19,7 +19,7 @@ final class PreTokens {
 
   private static final int FREE_MISSES = 2;
 
-  private final Placement placement;
+  private final CutPlan placement;
   private final WordCache words;
   private final String text;
   private final int from;
@@ -29,7 +29,7 @@ final class PreTokens {
   private int count;
   private int misses;
 
-  PreTokens(Placement placement, WordCache words, String text, int from, int to) {
+  PreTokens(CutPlan placement, WordCache words, String text, int from, int to) {
     this.placement = placement;
     this.words = words;
     this.text = text;

@@ -46,9 +46,9 @@ final class SelfCheck {
   }
 
   /** {@code wanted}, or as much of it as holds for {@code count} texts. */
-  public Placement checked(Placement wanted, int count) {
-    Placement placement = wanted;
-    while (placement.kind() != Placement.Kind.WHOLE && mismatches(placement, count, 1) > 0) {
+  public CutPlan checked(CutPlan wanted, int count) {
+    CutPlan placement = wanted;
+    while (placement.kind() != CutPlan.Kind.WHOLE && mismatches(placement, count, 1) > 0) {
       placement =
           placement.lowered(
               "the self-check failed for " + placement.kind() + " by " + placement.reason());
@@ -57,7 +57,7 @@ final class SelfCheck {
   }
 
   /** How many of {@code count} texts come out otherwise in pieces; stops at {@code enough}. */
-  public int mismatches(Placement placement, int count, int enough) {
+  public int mismatches(CutPlan placement, int count, int enough) {
     int found = 0;
     for (int i = 0; i < count && found < enough; i++) {
       String text = texts.next();
@@ -67,20 +67,20 @@ final class SelfCheck {
     return found;
   }
 
-  private int[] inPieces(Placement placement, String text, boolean someCutsOnly) {
+  private int[] inPieces(CutPlan placement, String text, boolean someCutsOnly) {
     Pieces pieces = new Pieces(placement, text, someCutsOnly);
     placement.parts(text, 0, text.length(), pieces);
     return Arrays.copyOf(pieces.ids, pieces.count);
   }
 
-  private final class Pieces implements Placement.Parts {
-    private final Placement placement;
+  private final class Pieces implements CutPlan.Parts {
+    private final CutPlan placement;
     private final String text;
     private final boolean someCutsOnly;
     private int[] ids = new int[64];
     private int count;
 
-    Pieces(Placement placement, String text, boolean someCutsOnly) {
+    Pieces(CutPlan placement, String text, boolean someCutsOnly) {
       this.placement = placement;
       this.text = text;
       this.someCutsOnly = someCutsOnly;

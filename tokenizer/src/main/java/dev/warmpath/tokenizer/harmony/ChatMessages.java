@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChatMessages {
   private final Preamble preamble;
-  private final Conversation conversation;
+  private final HarmonyConversation conversation;
   private final Map<String, String> namesById = new HashMap<>();
 
-  ChatMessages(Preamble preamble, Conversation conversation) {
+  ChatMessages(Preamble preamble, HarmonyConversation conversation) {
     this.preamble = preamble;
     this.conversation = conversation;
   }
@@ -66,7 +66,7 @@ final class ChatMessages {
     switch (role) {
       case "assistant" -> addAssistant(message);
       case "tool" -> addResult(message);
-      case "user" -> conversation.add(Message.of(role, shown(message)));
+      case "user" -> conversation.add(HarmonyMessage.of(role, shown(message)));
       case "system", "developer" -> {
         ContentTexts.check(message.path("content"));
         String text = ContentTexts.joined(message.path("content"));
@@ -87,7 +87,8 @@ final class ChatMessages {
   private void addResult(JsonNode message) {
     String id = Fields.textOrEmpty(message, "tool_call_id");
     String text = ContentTexts.joined(message.path("content"));
-    conversation.add(Message.result(namesById.getOrDefault(id, ""), text == null ? "" : text));
+    conversation.add(
+        HarmonyMessage.result(namesById.getOrDefault(id, ""), text == null ? "" : text));
   }
 
   private void addAssistant(JsonNode message) {
@@ -98,13 +99,13 @@ final class ChatMessages {
       addThoughts(message);
       List<String> texts = none ? List.of("") : shown(message);
       if (!texts.get(0).isEmpty()) {
-        conversation.add(Message.answer(texts));
+        conversation.add(HarmonyMessage.answer(texts));
       }
       return;
     }
     String text = none ? null : ContentTexts.joined(content);
     if (text != null && !text.isEmpty()) {
-      conversation.add(Message.commentary(text));
+      conversation.add(HarmonyMessage.commentary(text));
     }
     addThoughts(message);
     for (JsonNode call : calls) {
@@ -116,11 +117,11 @@ final class ChatMessages {
     String given = Fields.text(message, "reasoning");
     @Nullable String thoughts = given == null ? Fields.text(message, "reasoning_content") : given;
     if (thoughts != null && !thoughts.isEmpty()) {
-      conversation.add(Message.analysis(thoughts));
+      conversation.add(HarmonyMessage.analysis(thoughts));
     }
   }
 
   private void addCall(String name, String arguments) {
-    conversation.add(Message.call(name, arguments));
+    conversation.add(HarmonyMessage.call(name, arguments));
   }
 }

@@ -68,7 +68,7 @@ public final class HarmonyChats implements ModelChats {
     Fields.require(messages.isArray(), "messages", "a list");
     boolean instructed = ChatMessages.instructs(messages.path(0));
     String instructions = instructed ? ContentTexts.joined(messages.get(0).path("content")) : null;
-    Conversation conversation = new Conversation();
+    HarmonyConversation conversation = new HarmonyConversation();
     Preamble preamble = preamble(tools);
     preamble.addTo(conversation, instructions, effort);
     new ChatMessages(preamble, conversation).add(messages, instructed ? 1 : 0);

@@ -47,10 +47,10 @@ public final class HarmonyResponses implements ChatTexts {
     String effort = effort(body);
     boolean peeled = given == null && ChatMessages.instructs(input.path(0));
     Preamble preamble = new Preamble(date.text(), options.harmony().instructsSystem(), tools(body));
-    Conversation conversation = new Conversation();
+    HarmonyConversation conversation = new HarmonyConversation();
     preamble.addTo(conversation, peeled ? instructions(input.get(0)) : given, effort);
     if (input.isTextual()) {
-      conversation.add(Message.of("user", List.of(input.textValue())));
+      conversation.add(HarmonyMessage.of("user", List.of(input.textValue())));
     }
     ResponseItems items = new ResponseItems(preamble, conversation);
     for (int i = peeled ? 1 : 0; i < input.size(); i++) {

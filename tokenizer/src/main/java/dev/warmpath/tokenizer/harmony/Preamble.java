@@ -45,7 +45,7 @@ final class Preamble {
   }
 
   /** Adds what stands before the conversation; null is no instructions. */
-  void addTo(Conversation conversation, @Nullable String instructions, String effort) {
+  void addTo(HarmonyConversation conversation, @Nullable String instructions, String effort) {
     String ofSystem = instructsSystem ? instructions : null;
     conversation.add(system(ofSystem, effort));
     String ofDeveloper = instructsSystem ? null : instructions;
@@ -55,7 +55,7 @@ final class Preamble {
   }
 
   /** A system or developer message within the conversation. */
-  Message later(String role, String instructions) {
+  HarmonyMessage later(String role, String instructions) {
     if (!instructsSystem) {
       return developer(instructions, FunctionTools.NONE);
     }
@@ -64,7 +64,7 @@ final class Preamble {
         : developer(null, FunctionTools.NONE);
   }
 
-  private Message system(@Nullable String instructions, String effort) {
+  private HarmonyMessage system(@Nullable String instructions, String effort) {
     String text =
         IDENTITY
             + (instructions == null ? "" : "\n" + instructions)
@@ -75,10 +75,10 @@ final class Preamble {
             + "\n\n"
             + CHANNELS
             + (tools.isEmpty() ? "" : TOOLS_CHANNEL);
-    return Message.of("system", List.of(text));
+    return HarmonyMessage.of("system", List.of(text));
   }
 
-  private static Message developer(@Nullable String instructions, FunctionTools tools) {
+  private static HarmonyMessage developer(@Nullable String instructions, FunctionTools tools) {
     List<String> sections = new ArrayList<>();
     if (instructions != null) {
       sections.add("# Instructions");
@@ -87,6 +87,6 @@ final class Preamble {
     if (!tools.isEmpty()) {
       sections.add(tools.section());
     }
-    return Message.of("developer", List.of(String.join("\n\n", sections)));
+    return HarmonyMessage.of("developer", List.of(String.join("\n\n", sections)));
   }
 }

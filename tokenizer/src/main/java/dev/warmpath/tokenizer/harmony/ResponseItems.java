@@ -19,10 +19,10 @@ final class ResponseItems {
       Set.of("input_text", "input_image", "input_file", "output_text", "refusal");
 
   private final Preamble preamble;
-  private final Conversation conversation;
+  private final HarmonyConversation conversation;
   private final Map<String, String> namesById = new HashMap<>();
 
-  ResponseItems(Preamble preamble, Conversation conversation) {
+  ResponseItems(Preamble preamble, HarmonyConversation conversation) {
     this.preamble = preamble;
     this.conversation = conversation;
   }
@@ -44,8 +44,8 @@ final class ResponseItems {
     Fields.require(content.isTextual() || content.isArray(), "content", "text or a list");
     content.forEach(part -> checkPart(part, item.has("type")));
     switch (role) {
-      case "user" -> conversation.add(Message.of(role, ContentTexts.apart(content)));
-      case "assistant" -> conversation.add(Message.answer(ContentTexts.apart(content)));
+      case "user" -> conversation.add(HarmonyMessage.of(role, ContentTexts.apart(content)));
+      case "assistant" -> conversation.add(HarmonyMessage.answer(ContentTexts.apart(content)));
       case "system", "developer" -> {
         String text = ContentTexts.joined(content);
         if (text != null && !text.isEmpty()) {
@@ -71,14 +71,14 @@ final class ResponseItems {
     List<String> texts = new ArrayList<>();
     content.forEach(part -> texts.add(Fields.requiredText(part, "text")));
     if (!texts.isEmpty()) {
-      conversation.add(Message.analysis(String.join("\n", texts)));
+      conversation.add(HarmonyMessage.analysis(String.join("\n", texts)));
     }
   }
 
   private void addCall(JsonNode item) {
     String name = Fields.requiredText(item, "name");
     namesById.put(Fields.requiredText(item, "call_id"), name);
-    conversation.add(Message.call(name, Fields.requiredText(item, "arguments")));
+    conversation.add(HarmonyMessage.call(name, Fields.requiredText(item, "arguments")));
   }
 
   private void addResult(JsonNode item) {
@@ -86,6 +86,6 @@ final class ResponseItems {
     if (name == null) {
       throw InexactPromptException.invalid("an output without its call");
     }
-    conversation.add(Message.result(name, Fields.requiredText(item, "output")));
+    conversation.add(HarmonyMessage.result(name, Fields.requiredText(item, "output")));
   }
 }

@@ -6,6 +6,7 @@ import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.chat.TemplateError;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import java.util.ArrayList;
@@ -65,7 +66,7 @@ public final class SglangRenderer implements ChatTexts {
       refuseOtherWays(body);
       return rendered(body);
     } catch (TemplateException e) {
-      throw ChatTexts.inexact(e);
+      throw TemplateError.inexact(e);
     }
   }
 

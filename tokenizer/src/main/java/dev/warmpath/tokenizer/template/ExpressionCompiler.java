@@ -10,8 +10,8 @@ import dev.warmpath.tokenizer.template.syntax.Expression;
 import dev.warmpath.tokenizer.template.syntax.Operator;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.value.Arithmetic;
-import dev.warmpath.tokenizer.template.value.Comparison;
 import dev.warmpath.tokenizer.template.value.Indexing;
+import dev.warmpath.tokenizer.template.value.PythonComparison;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
@@ -118,7 +118,7 @@ final class ExpressionCompiler {
 
   /** A key stays as it was first written; one of another type than its like cannot be kept. */
   private static void put(Map<@Nullable Object, Object> map, Object key, Object value) {
-    Object found = Comparison.key(key);
+    Object found = PythonComparison.key(key);
     if (found instanceof Long && !(key instanceof Long) && !map.containsKey(found)) {
       throw TemplateException.unsupported(Values.typeName(key) + " as a key");
     }
@@ -179,14 +179,14 @@ final class ExpressionCompiler {
     Operator operator = operators[0];
     Eval second = others[0];
     return frame ->
-        Comparison.test(frame.budget(), operator, first.eval(frame), second.eval(frame));
+        PythonComparison.test(frame.budget(), operator, first.eval(frame), second.eval(frame));
   }
 
   private static boolean chained(Frame frame, Eval first, Operator[] operators, Eval[] others) {
     Object left = first.eval(frame);
     for (int i = 0; i < others.length; i++) {
       Object right = others[i].eval(frame);
-      if (!Comparison.test(frame.budget(), operators[i], left, right)) {
+      if (!PythonComparison.test(frame.budget(), operators[i], left, right)) {
         return false;
       }
       left = right;

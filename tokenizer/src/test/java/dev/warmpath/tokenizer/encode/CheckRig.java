@@ -9,9 +9,9 @@ final class CheckRig implements AutoCloseable {
   private final TextEncoder goesOn;
   private final SelfCheck check;
 
-  CheckRig(String json, Placement.Head head) {
+  CheckRig(String json, CutPlan.Head head) {
     whole = TextEncoder.of(json);
-    goesOn = TextEncoder.of(head == Placement.Head.NONE ? json : Continuation.of(json));
+    goesOn = TextEncoder.of(head == CutPlan.Head.NONE ? json : Continuation.of(json));
     Random random = new Random(11);
     check =
         new SelfCheck(

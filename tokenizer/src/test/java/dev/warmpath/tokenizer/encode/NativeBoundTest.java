@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.encode.Placement.Kind;
+import dev.warmpath.tokenizer.encode.CutPlan.Kind;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;

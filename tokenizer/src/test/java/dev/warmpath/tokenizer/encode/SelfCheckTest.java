@@ -2,8 +2,8 @@ package dev.warmpath.tokenizer.encode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.tokenizer.encode.Placement.Head;
-import dev.warmpath.tokenizer.encode.Placement.Kind;
+import dev.warmpath.tokenizer.encode.CutPlan.Head;
+import dev.warmpath.tokenizer.encode.CutPlan.Kind;
 import java.util.BitSet;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -58,7 +58,7 @@ class SelfCheckTest {
   @MethodSource("wrongPlacements")
   void findsTheMismatch(String name, TinyTokenizer tokenizer, Head head, CutRule rule) {
     String json = tokenizer.json();
-    Placement wrong = new Placement(Kind.INSIDE, name, withoutFlags(json), rule, head);
+    CutPlan wrong = new CutPlan(Kind.INSIDE, name, withoutFlags(json), rule, head);
     try (CheckRig rig = new CheckRig(json, head)) {
       assertThat(rig.check().mismatches(wrong, 2_000, 1)).isEqualTo(1);
     }
@@ -67,11 +67,10 @@ class SelfCheckTest {
   @Test
   void lowersWhatFails() {
     String json = gpt2().json();
-    Placement wrong =
-        new Placement(
-            Kind.INSIDE, "lines", withoutFlags(json), CutRule.spacesAndLines(), Head.NONE);
+    CutPlan wrong =
+        new CutPlan(Kind.INSIDE, "lines", withoutFlags(json), CutRule.spacesAndLines(), Head.NONE);
     try (CheckRig rig = new CheckRig(json, Head.NONE)) {
-      Placement lowered = rig.check().checked(wrong, 2_000);
+      CutPlan lowered = rig.check().checked(wrong, 2_000);
       assertThat(lowered.kind()).isEqualTo(Kind.BETWEEN_TOKENS);
       assertThat(lowered.reason()).contains("INSIDE", "lines");
     }
@@ -80,8 +79,8 @@ class SelfCheckTest {
   @Test
   void lowersToWholeTexts() {
     String json = gpt2().token("a", "single_word").json();
-    Placement wrong =
-        new Placement(Kind.INSIDE, "words", withoutFlags(json), CutRule.spaces(), Head.NONE);
+    CutPlan wrong =
+        new CutPlan(Kind.INSIDE, "words", withoutFlags(json), CutRule.spaces(), Head.NONE);
     try (CheckRig rig = new CheckRig(json, Head.NONE)) {
       assertThat(rig.check().checked(wrong, 2_000).kind()).isEqualTo(Kind.WHOLE);
     }

@@ -6,12 +6,12 @@ import dev.warmpath.tokenizer.template.syntax.Unsupported;
 import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
-import dev.warmpath.tokenizer.template.value.Comparison;
 import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Indexing;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.Namespace;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.PythonComparison;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
@@ -132,7 +132,7 @@ public final class Members {
       throw TemplateException.raised("dict.get() takes no keyword arguments");
     }
     @Nullable Object[] given = arguments.bindRequired("get", 1, "key", "default");
-    Object key = Comparison.key(Args.or(given[0], None.NONE));
+    Object key = PythonComparison.key(Args.or(given[0], None.NONE));
     return map.containsKey(key) ? Values.of(map.get(key)) : Args.or(given[1], None.NONE);
   }
 }

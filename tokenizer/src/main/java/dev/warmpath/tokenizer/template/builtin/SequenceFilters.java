@@ -3,11 +3,11 @@ package dev.warmpath.tokenizer.template.builtin;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.value.CallArguments;
-import dev.warmpath.tokenizer.template.value.Comparison;
 import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Indexing;
 import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.PyIterator;
+import dev.warmpath.tokenizer.template.value.PythonComparison;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.ArrayList;
@@ -83,7 +83,8 @@ final class SequenceFilters {
     for (int i = 0; i < items.size(); i++) {
       order.add(i);
     }
-    Comparator<Integer> byKey = (a, b) -> Comparison.order(budget, "<", keys.get(a), keys.get(b));
+    Comparator<Integer> byKey =
+        (a, b) -> PythonComparison.order(budget, "<", keys.get(a), keys.get(b));
     order.sort(reverse ? byKey.reversed() : byKey);
     List<Object> result = new ArrayList<>(items.size());
     order.forEach(i -> result.add(items.get(i)));

@@ -7,10 +7,10 @@ import dev.warmpath.tokenizer.template.syntax.Unsupported;
 import dev.warmpath.tokenizer.template.value.Arithmetic;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
-import dev.warmpath.tokenizer.template.value.Comparison;
 import dev.warmpath.tokenizer.template.value.Iteration;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.PythonComparison;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Collections;
@@ -97,7 +97,7 @@ public final class Tests {
 
   private static void compare(Map<String, Method<Object>> all, Operator operator, String... names) {
     for (String name : names) {
-      all.put(name, (b, v, a) -> Comparison.test(b, operator, v, argument(name, a)));
+      all.put(name, (b, v, a) -> PythonComparison.test(b, operator, v, argument(name, a)));
     }
   }
 

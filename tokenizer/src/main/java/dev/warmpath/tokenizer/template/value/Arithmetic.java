@@ -21,7 +21,7 @@ public final class Arithmetic {
     if (operator == Operator.POWER) {
       throw Unsupported.OPERATOR.of(operator.symbol());
     }
-    if (Comparison.isNumber(left) && Comparison.isNumber(right)) {
+    if (PythonComparison.isNumber(left) && PythonComparison.isNumber(right)) {
       return Values.isInteger(left) && Values.isInteger(right)
           ? integers(operator, integer(left), integer(right))
           : reals(operator, real(left), real(right));
@@ -95,7 +95,7 @@ public final class Arithmetic {
         throw beyond();
       }
     }
-    if (Comparison.isNumber(left) && Comparison.isNumber(right)) {
+    if (PythonComparison.isNumber(left) && PythonComparison.isNumber(right)) {
       return real(left) + real(right);
     }
     if (left instanceof List<?> a && right instanceof List<?> b) {

@@ -36,7 +36,7 @@ public final class Indexing {
     if (!isHashable(index)) {
       return null;
     }
-    Object key = Comparison.key(index);
+    Object key = PythonComparison.key(index);
     Object found = map.get(key);
     return found != null ? Values.of(found) : map.containsKey(key) ? None.NONE : null;
   }

@@ -118,8 +118,8 @@ public final class JsonText {
 
   private Iterator<? extends Map.Entry<?, ?>> sorted(Map<?, ?> map) {
     List<Map.Entry<?, ?>> entries = new ArrayList<>(map.entrySet());
-    entries.sort(
-        (a, b) -> Comparison.order(budget, "<", Values.of(a.getKey()), Values.of(b.getKey())));
+    entries.sort((a, b) ->
+        PythonComparison.order(budget, "<", Values.of(a.getKey()), Values.of(b.getKey())));
     return entries.iterator();
   }
 
