@@ -58,8 +58,7 @@ class ArchitectureTest {
       Set.of(
           "RestoredState", // the age of a snapshot
           "FleetCapture", // names of files, and when they begin
-          "RequestLog",
-          "LogWriter", // when a request came
+          "RequestLog", // when a request came
           "History",
           "RecentDecisions", // the same, for people
           "PortSecurity", // since when a certificate is valid

@@ -2,7 +2,7 @@ package dev.warmpath.router.logs;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.warmpath.router.logs.LogQueue.Waiting;
+import dev.warmpath.router.logs.RequestLog.Waiting;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Instant;

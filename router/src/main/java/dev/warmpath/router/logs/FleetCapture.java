@@ -38,7 +38,6 @@ public final class FleetCapture implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(FleetCapture.class);
   private static final long BYTES_PER_MB = 1 << 20;
-  private static final long PATIENCE_MILLIS = 5_000;
 
   /** Half of what a reader takes as one record. */
   private static final long MAX_REPLAY_BYTES = 128 << 20;
@@ -52,8 +51,6 @@ public final class FleetCapture implements AutoCloseable {
   private final StreamNumbers numbers = new StreamNumbers();
   private final QuietWatch quiet;
   private final TapQueue queue;
-  private final TapWriter writer;
-  private final Thread thread;
   private final LongSupplier nanoClock;
   private int rows;
 
@@ -69,19 +66,16 @@ public final class FleetCapture implements AutoCloseable {
     long quietNanos =
         config.requests() ? TimeUnit.MILLISECONDS.toNanos(config.quietMs()) : Long.MAX_VALUE;
     quiet = new QuietWatch(quietNanos);
-    queue = new TapQueue(maxQueueBytes(), nanoClock, quiet);
-    follow(engines);
     Instant begin = clock.instant();
-    TapWriter.Files files =
+    TapQueue.Files files =
         () ->
             open(
                 directory,
                 CaptureHeader.of(begin, "recorded by a router", numbers.streams()),
                 clock);
-    writer = new TapWriter(queue, files, numbers::count, nanoClock);
-    thread = new Thread(writer, "warmpath-capture");
-    thread.setDaemon(true);
-    thread.start();
+    queue = new TapQueue(maxQueueBytes(), nanoClock, quiet, files, numbers::count);
+    follow(engines);
+    queue.queue().start("warmpath-capture");
   }
 
   /**
@@ -124,26 +118,22 @@ public final class FleetCapture implements AutoCloseable {
 
   /** How the capture stands, for a scrape. */
   public void collect(MetricValues to) {
-    writer
+    queue
         .written()
         .forEach((kind, count) -> to.add(Metric.CAPTURE_RECORDS_TOTAL, count, kind.label()));
     queue
         .dropped()
         .forEach((kind, count) -> to.add(Metric.CAPTURE_DROPPED_TOTAL, count, kind.label()));
-    to.add(Metric.CAPTURE_QUEUE_BYTES, queue.bytes());
-    to.add(Metric.CAPTURE_QUEUE_SHARE, (double) queue.bytes() / maxQueueBytes());
-    to.add(Metric.CAPTURE_FAILING, writer.isFailing() ? 1 : 0);
+    long waitingBytes = queue.queue().bytes();
+    to.add(Metric.CAPTURE_QUEUE_BYTES, waitingBytes);
+    to.add(Metric.CAPTURE_QUEUE_SHARE, (double) waitingBytes / maxQueueBytes());
+    to.add(Metric.CAPTURE_FAILING, queue.queue().isFailing() ? 1 : 0);
   }
 
   /** Writes what waits, for some seconds at most, and ends. */
   @Override
   public void close() {
     queue.close();
-    try {
-      thread.join(PATIENCE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private long maxQueueBytes() {

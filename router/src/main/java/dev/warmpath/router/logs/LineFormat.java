@@ -1,6 +1,6 @@
 package dev.warmpath.router.logs;
 
-import dev.warmpath.router.logs.LogQueue.Waiting;
+import dev.warmpath.router.logs.RequestLog.Waiting;
 import java.io.IOException;
 
 /**

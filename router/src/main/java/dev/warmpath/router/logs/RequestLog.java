@@ -2,13 +2,16 @@ package dev.warmpath.router.logs;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.logs.LogQueue.Waiting;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,25 +25,46 @@ import org.jspecify.annotations.Nullable;
 public final class RequestLog implements AutoCloseable {
 
   private static final long BYTES_PER_MB = 1 << 20;
-  private static final long PATIENCE_MILLIS = 5_000;
 
-  private final LogQueue queue;
+  /** Why a record was dropped. */
+  enum DropCause {
+    /** Too many bytes waited for the disk. */
+    QUEUE_FULL,
+    /** The disk is full, or the file cannot be written. */
+    DISK,
+    /** A bug of the router. */
+    FAILURE
+  }
+
+  /**
+   * A decision that waits.
+   *
+   * @param arrivedMillis when the request came, since 1970
+   * @param pieces the prompt's {@link PromptPieces}, null if they are not known or not logged
+   */
+  record Waiting(long arrivedMillis, Decision decision, @Nullable BlockChain pieces) {
+
+    private static final long PIECE_BYTES = 2 * Long.BYTES;
+
+    /** About as many bytes as it takes in memory. */
+    long bytes() {
+      return decision.bytes() + (pieces == null ? 0 : pieces.blocks() * PIECE_BYTES);
+    }
+  }
+
   private final LogFiles files;
-  private final LogWriter writer;
+  private final LineFormat lines;
   private final Clock clock;
-  private final Thread thread;
+  private final DiskQueue<Waiting> queue;
+  private final AtomicLong written = new AtomicLong();
+  private final AtomicLongArray dropped = new AtomicLongArray(DropCause.values().length);
 
-  private RequestLog(
-      RouterConfig.LogFile config, Path file, LineFormat lines, Clock clock, LongSupplier nanoClock)
-      throws IOException {
+  RequestLog(
+      LogFiles files, LineFormat lines, long maxQueueBytes, Clock clock, LongSupplier nanoClock) {
+    this.files = files;
+    this.lines = lines;
     this.clock = clock;
-    queue = new LogQueue(config.queueMb() * BYTES_PER_MB);
-    files = new LogFiles(file, config.maxMb() * BYTES_PER_MB, config.keep());
-    writer = new LogWriter(queue, files, lines, clock, nanoClock);
-    writer.open();
-    thread = new Thread(writer, "warmpath-log " + files);
-    thread.setDaemon(true);
-    thread.start();
+    queue = new DiskQueue<>(maxQueueBytes, 0, Waiting::bytes, new Lines(), nanoClock);
   }
 
   /**
@@ -57,7 +81,7 @@ public final class RequestLog implements AutoCloseable {
     }
     SecureRandom random = new SecureRandom();
     LogKey key = keyDirectory == null ? LogKey.fresh(random) : LogKey.in(keyDirectory, random);
-    return new RequestLog(config, Path.of(config.file()), new DecisionLine(key), clock, nanoClock);
+    return begun(config, config.file(), new DecisionLine(key), clock, nanoClock);
   }
 
   /**
@@ -69,7 +93,25 @@ public final class RequestLog implements AutoCloseable {
       RouterConfig.LogFile config, Clock clock, LongSupplier nanoClock) throws IOException {
     return config.file() == null
         ? null
-        : new RequestLog(config, Path.of(config.file()), new AccessLine(), clock, nanoClock);
+        : begun(config, config.file(), new AccessLine(), clock, nanoClock);
+  }
+
+  private static RequestLog begun(
+      RouterConfig.LogFile config, String file, LineFormat lines, Clock clock, LongSupplier nanos)
+      throws IOException {
+    LogFiles files = new LogFiles(Path.of(file), config.maxMb() * BYTES_PER_MB, config.keep());
+    RequestLog log = new RequestLog(files, lines, config.queueMb() * BYTES_PER_MB, clock, nanos);
+    log.queue.start("warmpath-log " + files);
+    return log;
+  }
+
+  private byte[] header() throws IOException {
+    return lines.header(clock.millis());
+  }
+
+  /** What writes it. */
+  DiskQueue<Waiting> queue() {
+    return queue;
   }
 
   /**
@@ -79,7 +121,19 @@ public final class RequestLog implements AutoCloseable {
    */
   void add(Decision decision, @Nullable BlockChain pieces) {
     long arrivedMillis = clock.millis() - Math.round(decision.times().total());
-    queue.offer(new Waiting(arrivedMillis, decision, pieces));
+    if (!queue.offer(new Waiting(arrivedMillis, decision, pieces))) {
+      dropped.incrementAndGet(DropCause.QUEUE_FULL.ordinal());
+    }
+  }
+
+  /** Records that reached the system. */
+  long written() {
+    return written.get();
+  }
+
+  /** Records that were dropped. */
+  long dropped(DropCause cause) {
+    return dropped.get(cause.ordinal());
   }
 
   /**
@@ -88,10 +142,11 @@ public final class RequestLog implements AutoCloseable {
    * @param name {@code decision} or {@code access}
    */
   public void collect(MetricValues to, String name) {
-    to.add(Metric.REQUEST_LOG_RECORDS_TOTAL, writer.written(), name);
-    queue
-        .dropped()
-        .forEach((cause, n) -> to.add(Metric.REQUEST_LOG_DROPPED_TOTAL, n, name, cause.label()));
+    to.add(Metric.REQUEST_LOG_RECORDS_TOTAL, written(), name);
+    for (DropCause cause : DropCause.values()) {
+      String label = cause.name().toLowerCase(Locale.ROOT);
+      to.add(Metric.REQUEST_LOG_DROPPED_TOTAL, dropped(cause), name, label);
+    }
     to.add(Metric.REQUEST_LOG_BYTES, files.bytes(), name);
     to.add(Metric.REQUEST_LOG_QUEUE_BYTES, queue.bytes(), name);
     to.add(Metric.REQUEST_LOG_QUEUE_MAX_BYTES, queue.maxBytes(), name);
@@ -101,10 +156,50 @@ public final class RequestLog implements AutoCloseable {
   @Override
   public void close() {
     queue.close();
-    try {
-      thread.join(PATIENCE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  }
+
+  private final class Lines implements DiskQueue.Target<Waiting> {
+
+    @Override
+    public void open() throws IOException {
+      files.open();
+      byte[] header = header();
+      if (files.isFullFor(header.length)) {
+        files.rotate();
+      }
+      files.write(header);
+      files.flush();
+    }
+
+    @Override
+    public void write(List<Waiting> entries) throws IOException {
+      for (Waiting waiting : entries) {
+        byte[] line = lines.of(waiting);
+        if (files.isFullFor(line.length)) {
+          files.rotate();
+          files.write(header());
+          line = lines.of(waiting); // a line refers to its own file alone
+        }
+        files.write(line);
+      }
+      files.flush();
+      written.addAndGet(entries.size());
+    }
+
+    @Override
+    public void close() throws IOException {
+      files.close();
+    }
+
+    @Override
+    public void dropped(List<Waiting> entries, boolean isBug) {
+      DropCause cause = isBug ? DropCause.FAILURE : DropCause.DISK;
+      dropped.addAndGet(cause.ordinal(), entries.size());
+    }
+
+    @Override
+    public String toString() {
+      return files.toString();
     }
   }
 }

@@ -2,202 +2,139 @@ package dev.warmpath.router.logs;
 
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
-import java.util.ArrayDeque;
+import dev.warmpath.eventingest.capture.CaptureSink;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Deque;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written, in the order in which it was seen.
+ * What waits to be captured, in the order in which it was seen.
  *
- * <p>Whoever offers never waits for the disk. What finds no room is counted, and a mark {@code
- * records-dropped} stands in its place. A stream of which anything but requests was lost is not
- * called quiescent any more until its engine is known to be empty.
+ * <p>What finds no room, and what the disk refuses, is counted, and a mark {@code records-dropped}
+ * stands in its place. A stream of which anything but requests was lost is not called quiescent any
+ * more until its engine is known to be empty.
  *
  * <p>Thread-safe.
  */
-final class TapQueue {
+final class TapQueue implements AutoCloseable {
+
+  /** Opens another row of files. */
+  interface Files {
+    CaptureSink open() throws IOException;
+  }
 
   /** Makes the record when it is about to be written. */
   interface Entry {
     CaptureRecord at(double timeSeconds);
   }
 
-  /** One that waits. */
-  record Waiting(double timeSeconds, int stream, RecordKind kind, long bytes, Entry entry) {
-
-    CaptureRecord record() {
-      return entry.at(timeSeconds);
-    }
-  }
-
   /** What a mark or an entry takes beside its payload. */
-  static final long OVERHEAD_BYTES = 200;
+  static final long OVERHEAD_BYTES = 500;
 
-  private static final int MAX_RECORDS = 1 << 16;
+  private static final int KINDS = RecordKind.values().length;
+  private static final long LOOK_MILLIS = 50;
 
-  private final long maxBytes;
-  private final LongSupplier nanoClock;
-  private final long beganNanos;
-  private final QuietWatch quiet;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition filled = lock.newCondition();
-  private final Deque<Waiting> waiting = new ArrayDeque<>();
-  private final List<Stream> streams = new ArrayList<>();
-  private final long[] dropped = new long[RecordKind.values().length];
-  private long bytes;
-  private boolean closed;
+  private record Waiting(
+      double timeSeconds, int stream, RecordKind kind, long bytes, Entry entry) {}
 
   /** What was lost of a stream. */
   private static final class Stream {
-    private final long[] missing = new long[RecordKind.values().length];
+    private final long[] missing = new long[KINDS];
     private boolean unsound;
   }
+
+  private final LongSupplier nanoClock;
+  private final long beganNanos;
+  private final QuietWatch quiet;
+  private final DiskQueue<Waiting> queue;
+  private final List<Stream> streams = new ArrayList<>();
+  private final AtomicLongArray written = new AtomicLongArray(KINDS);
+  private final AtomicLongArray dropped = new AtomicLongArray(KINDS);
 
   /**
    * A queue of no streams yet.
    *
    * @param quiet when they are quiescent
+   * @param streamCount how many there are; files that are opened from then on name them all
    */
-  TapQueue(long maxBytes, LongSupplier nanoClock, QuietWatch quiet) {
-    this.maxBytes = maxBytes;
+  TapQueue(
+      long maxBytes,
+      LongSupplier nanoClock,
+      QuietWatch quiet,
+      Files files,
+      IntSupplier streamCount) {
     this.nanoClock = nanoClock;
     this.quiet = quiet;
     beganNanos = nanoClock.getAsLong();
+    Target target = new Target(files, streamCount);
+    queue = new DiskQueue<>(maxBytes, LOOK_MILLIS, Waiting::bytes, target, nanoClock);
+  }
+
+  /** What writes it. */
+  DiskQueue<?> queue() {
+    return queue;
   }
 
   /** Takes records of the stream with the next number. */
-  void add() {
-    lock.lock();
-    try {
-      streams.add(new Stream());
-      quiet.add(nanoClock.getAsLong());
-    } finally {
-      lock.unlock();
-    }
+  synchronized void add() {
+    streams.add(new Stream());
+    quiet.add(nanoClock.getAsLong());
   }
 
   /** Adds a record if there is room; whether there was. */
-  boolean offer(int stream, RecordKind kind, long payloadBytes, Entry entry) {
-    lock.lock();
-    try {
-      long size = payloadBytes + OVERHEAD_BYTES;
-      boolean fits = waiting.size() < MAX_RECORDS && bytes + size <= maxBytes;
-      if (closed || !fits) {
-        missed(stream, kind);
-        return false;
-      }
-      markMissing(stream);
-      append(new Waiting(seconds(), stream, kind, size, entry));
-      return true;
-    } finally {
-      lock.unlock();
+  synchronized boolean offer(int stream, RecordKind kind, long payloadBytes, Entry entry) {
+    Waiting next = new Waiting(seconds(), stream, kind, payloadBytes + OVERHEAD_BYTES, entry);
+    if (!queue.hasRoom(next)) {
+      lost(stream, kind);
+      return false;
     }
+    markMissing(stream);
+    queue.append(next);
+    return true;
   }
 
   /** A record of the stream was not kept. */
-  void lost(int stream, RecordKind kind) {
-    lock.lock();
-    try {
-      missed(stream, kind);
-    } finally {
-      lock.unlock();
-    }
+  synchronized void lost(int stream, RecordKind kind) {
+    Stream of = streams.get(stream);
+    of.missing[kind.ordinal()]++;
+    of.unsound |= kind != RecordKind.REQUEST && kind != RecordKind.RESPONSE;
+    dropped.incrementAndGet(kind.ordinal());
   }
 
   /** The stream's engine is empty: what was lost of it no longer matters. */
-  void emptied(int stream) {
-    lock.lock();
-    try {
-      streams.get(stream).unsound = false;
-    } finally {
-      lock.unlock();
-    }
+  synchronized void emptied(int stream) {
+    streams.get(stream).unsound = false;
   }
 
-  /** Moves up to {@code most} into {@code into}; waits for the first one, but not for long. */
-  void drainTo(List<Waiting> into, int most, long waitNanos) throws InterruptedException {
-    lock.lock();
-    try {
-      markQuiet();
-      long leftNanos = waitNanos;
-      while (waiting.isEmpty() && !closed && leftNanos > 0) {
-        leftNanos = filled.awaitNanos(leftNanos);
-      }
-      for (Waiting next = waiting.poll(); next != null; next = poll(into.size() < most)) {
-        bytes -= next.bytes();
-        into.add(next);
-      }
-      if (waiting.isEmpty()) {
-        for (int stream = 0; stream < streams.size(); stream++) {
-          markMissing(stream);
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Takes nothing more. */
-  void close() {
-    lock.lock();
-    try {
-      closed = true;
-      filled.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Whether it is closed and empty. */
-  boolean isOver() {
-    lock.lock();
-    try {
-      return closed && waiting.isEmpty();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  long bytes() {
-    lock.lock();
-    try {
-      return bytes;
-    } finally {
-      lock.unlock();
-    }
+  /** Records that have reached the system. */
+  Map<RecordKind, Long> written() {
+    return byKind(written);
   }
 
   Map<RecordKind, Long> dropped() {
-    Map<RecordKind, Long> counts = new EnumMap<>(RecordKind.class);
-    lock.lock();
-    try {
-      for (RecordKind kind : RecordKind.values()) {
-        counts.put(kind, dropped[kind.ordinal()]);
-      }
-      return counts;
-    } finally {
-      lock.unlock();
+    return byKind(dropped);
+  }
+
+  private static Map<RecordKind, Long> byKind(AtomicLongArray counts) {
+    Map<RecordKind, Long> named = new EnumMap<>(RecordKind.class);
+    for (RecordKind kind : RecordKind.values()) {
+      named.put(kind, counts.get(kind.ordinal()));
     }
+    return named;
   }
 
-  private @Nullable Waiting poll(boolean wanted) {
-    return wanted ? waiting.poll() : null;
-  }
-
-  private void missed(int stream, RecordKind kind) {
-    Stream of = streams.get(stream);
-    of.missing[kind.ordinal()]++;
-    dropped[kind.ordinal()]++;
-    of.unsound |= kind != RecordKind.REQUEST && kind != RecordKind.RESPONSE;
+  /** Writes what waits, for some seconds at most, and ends. */
+  @Override
+  public void close() {
+    queue.close();
   }
 
   /** A mark always finds room: there is one at most before each record. */
@@ -215,31 +152,85 @@ final class TapQueue {
     }
   }
 
-  private void markQuiet() {
+  private synchronized void markSilence() {
+    boolean isWritten = queue.isEmpty();
     for (int stream = 0; stream < streams.size(); stream++) {
       if (!streams.get(stream).unsound && quiet.hasBecomeQuiet(stream, nanoClock.getAsLong())) {
         mark(stream, "quiescent", Map.of());
+      }
+      if (isWritten) {
+        markMissing(stream);
       }
     }
   }
 
   private void mark(int stream, String name, Map<String, @Nullable Object> detail) {
-    append(
-        new Waiting(
-            seconds(),
-            stream,
-            RecordKind.MARK,
-            OVERHEAD_BYTES,
-            time -> new Mark(time, stream, name, detail)));
-  }
-
-  private void append(Waiting next) {
-    bytes += next.bytes();
-    waiting.add(next);
-    filled.signal();
+    Entry entry = time -> new Mark(time, stream, name, detail);
+    queue.append(new Waiting(seconds(), stream, RecordKind.MARK, OVERHEAD_BYTES, entry));
   }
 
   private double seconds() {
     return (nanoClock.getAsLong() - beganNanos) / 1e9;
+  }
+
+  private final class Target implements DiskQueue.Target<Waiting> {
+
+    private final Files files;
+    private final IntSupplier streamCount;
+    private @Nullable CaptureSink sink;
+    private int streamsInFile;
+
+    Target(Files files, IntSupplier streamCount) {
+      this.files = files;
+      this.streamCount = streamCount;
+    }
+
+    @Override
+    public void beforeTurn() {
+      markSilence();
+    }
+
+    @Override
+    public void open() throws IOException {
+      opened();
+    }
+
+    private CaptureSink opened() throws IOException {
+      streamsInFile = streamCount.getAsInt();
+      sink = files.open();
+      return sink;
+    }
+
+    @Override
+    public void write(List<Waiting> entries) throws IOException {
+      if (streamCount.getAsInt() > streamsInFile) {
+        close();
+      }
+      CaptureSink to = sink == null ? opened() : sink;
+      for (Waiting waiting : entries) {
+        to.write(waiting.entry().at(waiting.timeSeconds()));
+      }
+      to.flush();
+      entries.forEach(waiting -> written.incrementAndGet(waiting.kind().ordinal()));
+    }
+
+    @Override
+    public void close() throws IOException {
+      CaptureSink open = sink;
+      sink = null;
+      if (open != null) {
+        open.close();
+      }
+    }
+
+    @Override
+    public void dropped(List<Waiting> entries, boolean isBug) {
+      entries.forEach(waiting -> lost(waiting.stream(), waiting.kind()));
+    }
+
+    @Override
+    public String toString() {
+      return "the capture";
+    }
   }
 }

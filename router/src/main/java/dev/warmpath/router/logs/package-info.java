@@ -3,8 +3,8 @@
  * traces. No request waits for disk or collector.
  *
  * <pre>{@code
- * Decision         ─▶ RequestLogs ─▶ RequestLog ─▶ LogQueue ─▶ LogWriter ─▶ log files
- * events, requests ─▶ FleetCapture ─▶ EventTap, RequestTap ─▶ TapQueue ─▶ TapWriter ─▶ captures
+ * Decision         ─▶ RequestLogs ─▶ RequestLog ─▶ DiskQueue ─▶ LogFiles
+ * events, requests ─▶ FleetCapture ─▶ EventTap, RequestTap ─▶ TapQueue ─▶ DiskQueue ─▶ captures
  * RequestTrace     ─▶ Tracing ─▶ SpanQueue ─▶ OTLP collector
  * }</pre>
  *

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,13 +23,23 @@ class TapQueueTest {
 
   private final AtomicLong nanos = new AtomicLong(1);
   private final QuietWatch quiet = new QuietWatch(QUIET_NANOS);
+  private final List<String> written = new ArrayList<>();
+  private boolean isDiskFull;
+  private int files;
+  private int streamCount = 1;
   private final TapQueue queue =
-      new TapQueue(ROOM * (PAYLOAD_BYTES + TapQueue.OVERHEAD_BYTES), nanos::get, quiet);
+      new TapQueue(
+          ROOM * (PAYLOAD_BYTES + TapQueue.OVERHEAD_BYTES),
+          nanos::get,
+          quiet,
+          this::open,
+          () -> streamCount);
 
   @BeforeEach
-  void connect() {
+  void connect() throws IOException {
     queue.add();
     quiet.connected(0, true);
+    queue.queue().open();
   }
 
   @Test
@@ -38,11 +48,14 @@ class TapQueueTest {
     assertThat(offer(2)).isTrue();
     assertThat(offer(3)).isFalse();
     assertThat(offer(4)).isFalse();
-    assertThat(drained(1)).containsExactly("1");
+    assertThat(written()).containsExactly("1", "2");
     assertThat(offer(5)).isTrue();
-    assertThat(drained(10)).containsExactly("2", "records-dropped{events=2}", "5");
+    assertThat(written()).containsExactly("records-dropped{events=2}", "5");
     assertThat(queue.dropped()).containsEntry(RecordKind.EVENTS, 2L);
-    assertThat(queue.bytes()).isZero();
+    assertThat(queue.written())
+        .containsEntry(RecordKind.EVENTS, 3L)
+        .containsEntry(RecordKind.MARK, 1L);
+    assertThat(queue.queue().bytes()).isZero();
   }
 
   @Test
@@ -50,54 +63,69 @@ class TapQueueTest {
     offer(1);
     offer(2);
     offer(3);
-    assertThat(drained(10)).containsExactly("1", "2");
-    assertThat(drained(10)).containsExactly("records-dropped{events=1}");
+    assertThat(written()).containsExactly("1", "2");
+    assertThat(written()).containsExactly("records-dropped{events=1}");
   }
 
   @Test
   void silentEngineIsQuiescentOnceUntilSomethingHappens() throws InterruptedException {
-    assertThat(drained(10)).isEmpty();
+    assertThat(written()).isEmpty();
     nanos.addAndGet(QUIET_NANOS);
-    assertThat(drained(10)).containsExactly("quiescent{}");
+    assertThat(written()).containsExactly("quiescent{}");
     nanos.addAndGet(QUIET_NANOS);
-    assertThat(drained(10)).isEmpty();
+    assertThat(written()).isEmpty();
 
     quiet.began(0);
     nanos.addAndGet(QUIET_NANOS);
-    assertThat(drained(10)).as("a request runs").isEmpty();
+    assertThat(written()).as("a request runs").isEmpty();
     quiet.ended(0, nanos.get());
-    assertThat(drained(10)).as("it ended just now").isEmpty();
+    assertThat(written()).as("it ended just now").isEmpty();
     nanos.addAndGet(QUIET_NANOS);
-    assertThat(drained(10)).containsExactly("quiescent{}");
+    assertThat(written()).containsExactly("quiescent{}");
 
     quiet.heard(0, nanos.get());
     quiet.connected(0, false);
     nanos.addAndGet(QUIET_NANOS);
-    assertThat(drained(10)).as("nobody would hear it").isEmpty();
+    assertThat(written()).as("nobody would hear it").isEmpty();
   }
 
   @Test
   void streamThatLostEventsIsNotQuiescentBeforeItsEngineIsEmpty() throws InterruptedException {
     queue.lost(0, RecordKind.EVENTS);
     nanos.addAndGet(QUIET_NANOS);
-    assertThat(drained(10)).isEmpty();
-    assertThat(drained(10)).containsExactly("records-dropped{events=1}");
-    assertThat(drained(10)).isEmpty();
+    assertThat(written()).containsExactly("records-dropped{events=1}");
+    assertThat(written()).isEmpty();
     queue.emptied(0);
-    assertThat(drained(10)).containsExactly("quiescent{}");
+    assertThat(written()).containsExactly("quiescent{}");
   }
 
   @Test
-  void diskThatRefusesCostsItsRecords() throws IOException {
+  void diskThatRefusesCostsItsRecords() throws InterruptedException {
     offer(1);
-    queue.close();
-    TapWriter writer = new TapWriter(queue, FullDisk::new, () -> 1, nanos::get);
-
-    writer.run();
-
+    isDiskFull = true;
+    assertThat(written()).isEmpty();
     assertThat(queue.dropped()).containsEntry(RecordKind.EVENTS, 1L);
-    assertThat(writer.written()).containsEntry(RecordKind.EVENTS, 0L);
-    assertThat(writer.isFailing()).isTrue();
+    assertThat(queue.written()).containsEntry(RecordKind.EVENTS, 0L);
+    assertThat(queue.queue().isFailing()).isTrue();
+
+    isDiskFull = false;
+    offer(2);
+    assertThat(written()).as("it is not asked again at once").isEmpty();
+    nanos.addAndGet(DiskQueue.RETRY_NANOS);
+    assertThat(written()).startsWith("records-dropped{events=1, mark=1}");
+    assertThat(queue.queue().isFailing()).isFalse();
+    assertThat(files).isEqualTo(2);
+  }
+
+  @Test
+  void newStreamBeginsAFileThatNamesIt() throws InterruptedException {
+    offer(1);
+    assertThat(written()).containsExactly("1");
+    queue.add();
+    streamCount++;
+    offer(2);
+    assertThat(written()).containsExactly("2");
+    assertThat(files).isEqualTo(2);
   }
 
   private boolean offer(int sequence) {
@@ -108,29 +136,34 @@ class TapQueueTest {
         time -> new Events(time, 0, new byte[0], sequence, new byte[PAYLOAD_BYTES]));
   }
 
-  private List<String> drained(int most) throws InterruptedException {
-    List<TapQueue.Waiting> waiting = new ArrayList<>();
-    queue.drainTo(waiting, most, 0);
-    return waiting.stream().map(TapQueue.Waiting::record).map(TapQueueTest::text).toList();
+  private List<String> written() throws InterruptedException {
+    written.clear();
+    queue.queue().writeTurn();
+    return List.copyOf(written);
   }
 
   private static String text(CaptureRecord record) {
     return record instanceof Mark mark
-        ? mark.name() + Map.copyOf(mark.detail())
+        ? mark.name() + new TreeMap<>(mark.detail())
         : Long.toString(((Events) record).sequence());
   }
 
-  private static final class FullDisk implements CaptureSink {
+  private CaptureSink open() {
+    files++;
+    return new CaptureSink() {
+      @Override
+      public void write(CaptureRecord record) throws IOException {
+        if (isDiskFull) {
+          throw new IOException("the disk is full");
+        }
+        written.add(text(record));
+      }
 
-    @Override
-    public void write(CaptureRecord record) throws IOException {
-      throw new IOException("the disk is full");
-    }
+      @Override
+      public void flush() {}
 
-    @Override
-    public void flush() {}
-
-    @Override
-    public void close() {}
+      @Override
+      public void close() {}
+    };
   }
 }
