@@ -36,8 +36,9 @@ public final class PromptHistory {
    * so a mark and its three competitors fit one, and those of what an engine only reused are
    * refreshed by every fourth prompt.
    *
-   * The room for marks is cut into segments that grow one by one, each the first time it is half
-   * full: the longest that a request waits for it is one segment's growth.
+   * The room for marks is cut into segments that grow one by one, each as soon as one of its marks
+   * would be forgotten for another: the longest that a request waits for it is one segment's growth.
+   * A search ends at the first mark that is missing, so a forgotten one costs all that lies behind.
    */
 
   static final int PLACES_AN_ENGINE = 1 << 15;
@@ -77,7 +78,6 @@ public final class PromptHistory {
   /** Of each segment its places: the key, 0 if it is free, and what else is known of it. */
   private final long[][] segments = new long[SEGMENTS][FIRST_PLACES * LONGS];
 
-  private final int[] takenOf = new int[SEGMENTS];
   private int mostPlaces = PLACES_AN_ENGINE;
   private int taken;
 
@@ -252,16 +252,16 @@ public final class PromptHistory {
   private void put(long key, int owner, int tokens) {
     long hash = hash(key);
     int segment = segment(hash);
-    if (takenOf[segment] >= segments[segment].length / LONGS / 2
-        && segments[segment].length / LONGS < mostPlaces / SEGMENTS) {
-      grow(segment);
-    }
     long[] places = segments[segment];
     int place = place(places, key, hash);
-    if (places[place] == 0) {
-      takenOf[segment]++;
-      taken++;
+    while (places[place] != 0
+        && places[place] != key
+        && places.length / LONGS < mostPlaces / SEGMENTS) {
+      places = grown(places);
+      segments[segment] = places;
+      place = place(places, key, hash);
     }
+    taken += places[place] == 0 ? 1 : 0;
     places[place] = key;
     places[place + REST] =
         (long) now << Integer.SIZE | (long) owner << OWNER_SHIFT | Math.min(LOW, tokens);
@@ -320,20 +320,16 @@ public final class PromptHistory {
     return oldest;
   }
 
-  private void grow(int segment) {
-    long[] old = segments[segment];
+  /** Twice as many, with the same marks: those that share a line before are spread over two. */
+  private long[] grown(long[] old) {
     long[] places = new long[2 * old.length];
-    int kept = 0;
     for (int from = 0; from < old.length; from += LONGS) {
       if (old[from] != 0) {
         int place = place(places, old[from], hash(old[from]));
-        kept += places[place] == 0 ? 1 : 0;
         System.arraycopy(old, from, places, place, LONGS);
       }
     }
-    taken += kept - takenOf[segment];
-    takenOf[segment] = kept;
-    segments[segment] = places;
+    return places;
   }
 
   /** The part of the room for marks that is taken, 0 to 1. */

@@ -40,6 +40,19 @@ class PromptHistoryTest {
     assertThat(tokens(prompt, 0, 0).of(NEW)).isEqualTo(tokens - known);
   }
 
+  /** Four that compete are many as long as the room is small. */
+  @Test
+  void noneIsForgottenForAnotherWhileThereIsRoom() {
+    history.engines(2);
+    for (int i = 0; i < 200; i++) {
+      history.computed(prompt(i, 353), 3, 0, 0, 0);
+    }
+    for (int i = 0; i < 200; i++) {
+      assertThat(tokens(prompt(i, 353), 0, 0).of(EVICTED)).isEqualTo(352);
+    }
+    assertThat(history.memoryShare()).isLessThan(0.1);
+  }
+
   @Test
   void allThatAnEarlierPromptSharesIsFoundWhereItEndsAndMostOfItElse() {
     SplittableRandom random = new SplittableRandom(5);
