@@ -5,8 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.demo.FleetPage;
 import dev.warmpath.simulator.live.Ports;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -50,8 +48,8 @@ public final class ServedRouter implements AutoCloseable {
   public ServedRouter(
       String model, List<Ports> replicas, String tokenizer, List<String> flags, Path log)
       throws IOException {
-    port = freePort();
-    adminPort = freePort();
+    port = LoopbackPorts.free();
+    adminPort = LoopbackPorts.free();
     List<String> arguments = new ArrayList<>(List.of("serve", "--port", Integer.toString(port)));
     arguments.addAll(List.of("--admin-port", Integer.toString(adminPort)));
     arguments.addAll(List.of("--tokenizer", model + "=" + tokenizer));
@@ -159,11 +157,5 @@ public final class ServedRouter implements AutoCloseable {
   private static String replica(int number, Ports at) {
     return "replica-%d=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
         .formatted(number, at.http(), at.events(), at.replay());
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }

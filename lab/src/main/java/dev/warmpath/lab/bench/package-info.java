@@ -1,6 +1,6 @@
 /**
  * What all benches share: processes and what they cost, our router as one of them, percentiles,
- * figures of memory, where a report goes.
+ * figures of memory, free ports, where a report goes.
  *
  * <pre>{@code
  * a bench ─▶ ServedRouter ─▶ JavaCommand ─▶ ChildProcess        warmpath serve, in its own process

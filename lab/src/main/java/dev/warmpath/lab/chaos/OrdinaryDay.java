@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
+import dev.warmpath.lab.bench.LoopbackPorts;
 import dev.warmpath.lab.bench.TemporaryFolder;
 import dev.warmpath.lab.chaos.DayReport.Scene;
 import dev.warmpath.router.cli.Main;
@@ -12,9 +13,7 @@ import dev.warmpath.router.security.Secrets;
 import dev.warmpath.simulator.demo.FleetPage;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -69,8 +68,8 @@ final class OrdinaryDay implements AutoCloseable {
   private final DayNames names;
   private final Path configFile;
   private final Path keysFile;
-  private final int port = freePort();
-  private final int adminPort = freePort();
+  private final int port = LoopbackPorts.free();
+  private final int adminPort = LoopbackPorts.free();
   private final ChildProcess router;
 
   /**
@@ -506,13 +505,5 @@ final class OrdinaryDay implements AutoCloseable {
 
   private static String keys(String key) {
     return "keys:\n  - {name: day, sha256: [%s]}\n".formatted(Secrets.hash(key));
-  }
-
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

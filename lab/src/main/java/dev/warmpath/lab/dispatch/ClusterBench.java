@@ -7,6 +7,7 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.lab.bench.LoopbackPorts;
 import dev.warmpath.lab.bench.Meters;
 import dev.warmpath.router.cluster.Cluster;
 import dev.warmpath.router.cluster.ClusterLink;
@@ -29,7 +30,6 @@ import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.study.Spread;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -229,8 +229,8 @@ final class ClusterBench {
 
   private Turn turn(boolean alone, int seconds) throws IOException, InterruptedException {
     List<String> peers = new ArrayList<>();
-    for (int port : freePorts()) {
-      peers.add("127.0.0.1:" + port);
+    for (int i = 0; i < routers; i++) {
+      peers.add("127.0.0.1:" + LoopbackPorts.free());
     }
     List<Router> all = new ArrayList<>();
     try {
@@ -286,20 +286,6 @@ final class ClusterBench {
       }
     }
     return new Counts(sent, received, load.requests, blind, asked);
-  }
-
-  private List<Integer> freePorts() throws IOException {
-    List<ServerSocket> held = new ArrayList<>();
-    try {
-      for (int i = 0; i < routers; i++) {
-        held.add(new ServerSocket(0));
-      }
-      return held.stream().map(ServerSocket::getLocalPort).toList();
-    } finally {
-      for (ServerSocket socket : held) {
-        socket.close();
-      }
-    }
   }
 
   /** Requests at a steady rate, each of which has its first token and its end some time later. */

@@ -8,8 +8,7 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.Rig;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,6 +79,8 @@ abstract class ClusterLinkContract {
     }
   }
 
+  private static final List<Socket> RESERVED = new ArrayList<>();
+
   private final List<Node> nodes = new ArrayList<>();
   private long starts;
 
@@ -99,8 +100,12 @@ abstract class ClusterLinkContract {
   }
 
   @AfterEach
-  void closeAll() {
+  void closeAll() throws IOException {
     nodes.forEach(Node::close);
+    for (Socket reserved : RESERVED) {
+      reserved.close();
+    }
+    RESERVED.clear();
   }
 
   static ClusterConfig config(String keys) {
@@ -111,11 +116,11 @@ abstract class ClusterLinkContract {
     }
   }
 
-  /** That nobody listens on now. */
+  /** That nobody listens on until the test does. */
   static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-      return socket.getLocalPort();
-    }
+    Socket reserved = Rig.reserved();
+    RESERVED.add(reserved);
+    return reserved.getLocalPort();
   }
 
   static void untilReached(Node node, String... names) {

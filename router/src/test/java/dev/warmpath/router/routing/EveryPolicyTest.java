@@ -14,7 +14,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
 /** What holds for every policy on any fleet, extremes included. */
-class EveryPolicyProperties {
+class EveryPolicyTest {
 
   @Property(tries = 1000)
   void theWinnerIsACandidateAndItsScoreIsTheLowest(

@@ -24,7 +24,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 /** What routers tell each other may be lost, repeated and reordered: all come to know the same. */
-class ClusterLaws {
+class ClusterLawsTest {
 
   /** A router that does this and that, and tells of it a few things at a time. */
   private static final class Teller {

@@ -13,7 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 /** Whatever happens on the way, the stream ends up true, and exact if it says so. */
-final class EngineStreamProperties {
+final class EngineStreamPropertiesTest {
 
   private static final int PROMPTS = 12;
 

@@ -17,7 +17,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 
 /** Routers that see the same and choose at the same time. */
-class RoutersPlacesProperties {
+class RoutersPlacesTest {
 
   private final WarmPolicy policy = new WarmPolicy(WarmPolicy.Weights.DEFAULT);
 
