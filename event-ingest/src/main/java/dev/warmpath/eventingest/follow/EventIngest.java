@@ -35,6 +35,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -396,6 +397,7 @@ public final class EventIngest implements AutoCloseable {
     closed = true;
     restoredEngines.cancel(false);
     pollers.forEach(EventPoller::stop);
+    threads.forEach(LockSupport::unpark); // a poller without engines
     repairReplays.shutdownNow();
     checkReplays.shutdownNow();
     shared.promptHasher().close();

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
+import dev.warmpath.lab.bench.LoopbackPorts;
 import dev.warmpath.lab.bench.TemporaryFolder;
 import dev.warmpath.lab.chaos.RoutersReport.Scene;
 import dev.warmpath.router.cli.Main;
@@ -18,8 +19,6 @@ import dev.warmpath.simulator.live.LiveEngines;
 import dev.warmpath.simulator.live.PublisherOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -102,14 +101,14 @@ final class ManyRouters implements AutoCloseable {
   /** One of the routers. */
   private final class Router implements AutoCloseable {
     final FailoverLoad.Target target;
-    final int adminPort = freePort();
+    final int adminPort = LoopbackPorts.free();
     final Path config;
     final List<String> java = new ArrayList<>(JAVA);
     private int starts;
     private @Nullable ChildProcess process;
 
     Router(int number) throws IOException {
-      target = new FailoverLoad.Target("router-" + number, freePort());
+      target = new FailoverLoad.Target("router-" + number, LoopbackPorts.free());
       config = folder.resolve(target.name() + ".yaml");
     }
 
@@ -184,7 +183,7 @@ final class ManyRouters implements AutoCloseable {
   private final List<LiveEngine> engines = new ArrayList<>();
   private final Wires wires = new Wires();
   private final List<Router> routers = new ArrayList<>();
-  private final int redisPort = freePort();
+  private final int redisPort = LoopbackPorts.free();
   private @Nullable ChildProcess redis;
   private int redisStarts;
 
@@ -247,7 +246,7 @@ final class ManyRouters implements AutoCloseable {
     List<Integer> meshPorts = new ArrayList<>();
     for (int i = 0; i < form.routers(); i++) {
       routers.add(new Router(i));
-      meshPorts.add(freePort());
+      meshPorts.add(LoopbackPorts.free());
       before.add(
           overRedis ? wires.beforeServer(i, redisPort) : wires.beforeRouter(i, meshPorts.get(i)));
     }
@@ -546,11 +545,5 @@ final class ManyRouters implements AutoCloseable {
     wires.close();
     launcher.close();
     tokenizer.close();
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }

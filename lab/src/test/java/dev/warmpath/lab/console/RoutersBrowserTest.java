@@ -2,30 +2,33 @@ package dev.warmpath.lab.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.lab.bench.LoopbackPorts;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The console of a router of two in a mesh. */
 @Timeout(240)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class RoutersBrowserTest {
 
-  private final List<RouterProcess> routers = new ArrayList<>();
-  private Browser browser;
+  private static final List<RouterProcess> ROUTERS = new ArrayList<>();
+  private static Browser browser;
 
-  @BeforeEach
-  void start() throws Exception {
+  @BeforeAll
+  static void start() throws Exception {
     browser = Browser.start();
-    List<Integer> ports = freePorts(2);
+    List<Integer> ports = List.of(LoopbackPorts.free(), LoopbackPorts.free());
     for (int i = 0; i < ports.size(); i++) {
       ConfigTree tree =
           ConfigTree.empty()
@@ -40,13 +43,13 @@ class RoutersBrowserTest {
               .set(
                   "cluster.peers", ports.stream().map(port -> "127.0.0.1:" + port).toList(), "test")
               .set("cluster.expire-ms", 600_000, "test"); // who left stays in the table
-      routers.add(RouterProcess.start(tree.config()));
+      ROUTERS.add(RouterProcess.start(tree.config()));
     }
   }
 
-  @AfterEach
-  void stop() {
-    routers.forEach(RouterProcess::close);
+  @AfterAll
+  static void stop() {
+    ROUTERS.forEach(RouterProcess::close);
     if (browser != null) {
       browser.close();
     }
@@ -63,6 +66,7 @@ class RoutersBrowserTest {
     assertThat(row("router-0")).startsWith("this router|–|0|0");
     assertThat(row("router-1")).matches("in step\\|\\d[^|]*s\\|0\\|0");
     browser.awaitText("no neighbour knew more");
+    browser.awaitText("B/s"); // of two looks
     assertThat(browser.await(".tiles").getText())
         .contains("B/s")
         .doesNotContain("NaN", "undefined");
@@ -71,13 +75,15 @@ class RoutersBrowserTest {
     browser.hasNotComplained();
   }
 
+  /** Comes last: the other router does not come back. */
   @Test
+  @Order(Integer.MAX_VALUE)
   void whoIsGoneIsShownToBe() {
     browser.screen(1400, 900);
     open("routers");
     browser.await("tr[data-router=router-1] .state.good");
     browser.awaitText("none was lost");
-    routers.remove(1).close();
+    ROUTERS.remove(1).close();
     browser.await("tr[data-router=router-1] .state.bad");
     browser.awaitText("router-1 is not reachable.");
     browser.awaitText("This router goes on alone");
@@ -94,20 +100,6 @@ class RoutersBrowserTest {
   }
 
   private void open(String view) {
-    browser.open("http://127.0.0.1:" + routers.get(0).adminPort() + "/admin/ui#" + view);
-  }
-
-  private static List<Integer> freePorts(int count) throws IOException {
-    List<ServerSocket> held = new ArrayList<>();
-    try {
-      for (int i = 0; i < count; i++) {
-        held.add(new ServerSocket(0));
-      }
-      return held.stream().map(ServerSocket::getLocalPort).toList();
-    } finally {
-      for (ServerSocket socket : held) {
-        socket.close();
-      }
-    }
+    browser.open("http://127.0.0.1:" + ROUTERS.get(0).adminPort() + "/admin/ui#" + view);
   }
 }

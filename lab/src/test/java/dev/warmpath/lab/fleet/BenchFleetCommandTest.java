@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.lab.bench.JavaCommand;
+import dev.warmpath.lab.bench.LoopbackPorts;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import java.io.IOException;
@@ -37,7 +38,9 @@ class BenchFleetCommandTest {
   @Test
   @Timeout(300)
   void measuresOurPoliciesBeforeTheSameLoad() throws Exception {
-    assertThat(run("--short", "--json", "--engine-port=0")).as(err.toString()).isEqualTo(Exit.OK);
+    assertThat(run("--short", "--json", "--engine-port=0", "--speed=5"))
+        .as(err.toString())
+        .isEqualTo(Exit.OK);
 
     JsonNode json = json();
     JsonNode cells = json.path("cells");
@@ -64,7 +67,7 @@ class BenchFleetCommandTest {
   @Timeout(300)
   void peerIsStartedAndStoppedAndAFailedRouterLosesItsTurnOnly() throws Exception {
     int engines = freeEnginePorts();
-    int port = freePort();
+    int port = LoopbackPorts.free();
     String command = "echo $$ > '%s'; exec %s".formatted(dir.resolve("pid"), serve(port, engines));
     int exit =
         run(
@@ -72,6 +75,7 @@ class BenchFleetCommandTest {
             "--json",
             "--seconds=1",
             "--rate=6",
+            "--speed=5",
             "--policies=wrong",
             "--engine-port=" + engines,
             "--router=peer=http://127.0.0.1:" + port + "@" + command);
@@ -103,7 +107,9 @@ class BenchFleetCommandTest {
               "--json",
               "--engine-port=0",
               "--policies=none",
-              "--router=ends=http://127.0.0.1:" + freePort() + "@echo no such flag; exit 3",
+              "--router=ends=http://127.0.0.1:"
+                  + LoopbackPorts.free()
+                  + "@echo no such flag; exit 3",
               "--router=taken=http://127.0.0.1:" + port + "@sleep 600");
       assertThat(exit).isEqualTo(Exit.FAILED);
       assertThat(json().path("cells")).isEmpty();
@@ -147,6 +153,7 @@ class BenchFleetCommandTest {
   private String serve(int port, int engines) {
     List<String> arguments = new ArrayList<>(List.of("serve", "--port", Integer.toString(port)));
     arguments.addAll(List.of("--admin-port", "0", "--set", "snapshot.enabled=false"));
+    arguments.addAll(List.of("--set", "warm-up.seconds=0"));
     arguments.addAll(List.of("--tokenizer", "warmpath-demo=embedded"));
     for (int i = 0; i < 2; i++) {
       int at = engines + i;
@@ -162,7 +169,7 @@ class BenchFleetCommandTest {
   /** The first of the ports of two engines. */
   private static int freeEnginePorts() throws IOException {
     while (true) {
-      int first = freePort();
+      int first = LoopbackPorts.free();
       if (IntStream.of(1, 100, 101, 200, 201).allMatch(offset -> isFree(first + offset))) {
         return first;
       }
@@ -174,12 +181,6 @@ class BenchFleetCommandTest {
       return socket.isBound();
     } catch (IOException | IllegalArgumentException e) {
       return false;
-    }
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
     }
   }
 

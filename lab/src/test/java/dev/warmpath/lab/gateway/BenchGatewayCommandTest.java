@@ -45,6 +45,7 @@ class BenchGatewayCommandTest {
         "--cold=0",
         "--idle=0",
         "--set=tokenizing.deadline-ms=60000",
+        "--set=warm-up.seconds=0",
         "--beside=" + beside
       };
       assertThat(run(flags)).as(err.toString()).isEqualTo(Exit.OK);

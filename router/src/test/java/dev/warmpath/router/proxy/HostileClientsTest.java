@@ -33,7 +33,8 @@ class HostileClientsTest {
         new Rig(
             1,
             tree ->
-                tree.set("timeouts.keep-alive-ms", 300, "test")
+                tree.set("timeouts.keep-alive-ms", 100, "test")
+                    .set("timeouts.request-head-ms", 1_000, "test")
                     .set("tokenizing.deadline-ms", 10_000, "test")
                     .set("timeouts.request-body-ms", 300, "test"));
     backend = rig.backends.get(0);
