@@ -7,8 +7,8 @@
  *                             ChaosCommand, CompareTokensCommand
  * }</pre>
  *
- * <p>Start with {@link Lab}, which adds its commands to the program, then {@link BenchCommand}, the
- * list of benches. Each bench has a package of its own; {@code bench} has what they share.
+ * <p>Start with {@link Lab}, which adds its commands to the program, then {@code Lab.BenchCommand},
+ * the list of benches. Each bench has a package of its own; {@code bench} has what they share.
  */
 @NullMarked
 package dev.warmpath.lab;

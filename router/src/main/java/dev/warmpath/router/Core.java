@@ -36,7 +36,6 @@ import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.TreeRoom;
 import dev.warmpath.router.routing.Policies;
-import dev.warmpath.router.tokenize.CacheSizes;
 import dev.warmpath.router.tokenize.EngineDates;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.ParityWatch;
@@ -144,7 +143,9 @@ final class Core implements AutoCloseable {
             recording.events());
     this.streams = new EventStreams(ingest, config.stores(), config.onlyModel());
     this.membership = membership(environment);
-    this.bodies = new BodyParser(config.limits().jsonDepth(), CacheSizes.of(config).bodyBytes());
+    this.bodies =
+        new BodyParser(
+            config.limits().jsonDepth(), LoadedTokenizers.CacheSizes.of(config).bodyBytes());
     this.parity = parity(environment);
     this.remote =
         config.tokenizing().asksEngines()

@@ -8,7 +8,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import dev.warmpath.router.cli.DataDirectory;
+import dev.warmpath.router.cli.ServeCommand;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
@@ -175,8 +175,9 @@ class SnapshotTest {
 
   @Test
   void directoryIsTheUsersStateOrHome() {
-    assertThat(DataDirectory.of(Map.of(), "/home/u")).isEqualTo(Path.of("/home/u/.warmpath/data"));
-    assertThat(DataDirectory.of(Map.of("XDG_STATE_HOME", "/s"), "/home/u"))
+    assertThat(ServeCommand.DataDirectory.of(Map.of(), "/home/u"))
+        .isEqualTo(Path.of("/home/u/.warmpath/data"));
+    assertThat(ServeCommand.DataDirectory.of(Map.of("XDG_STATE_HOME", "/s"), "/home/u"))
         .isEqualTo(Path.of("/s/warmpath"));
   }
 

@@ -5,6 +5,8 @@ import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -216,6 +218,53 @@ final class EngineRing {
       messages--;
       bytes -= entry.bytes();
       allBytes.add(-entry.bytes());
+    }
+  }
+
+  /**
+   * Reads the rings.
+   *
+   * <p>Thread-safe.
+   */
+  interface RingReader {
+
+    /** A ring that was empty has something now. */
+    void ready(EngineRing ring);
+
+    /** Wakes the reader now. */
+    void wake();
+  }
+
+  /**
+   * The bytes that wait in all rings together.
+   *
+   * <p>Thread-safe.
+   */
+  static final class RingBytes {
+
+    private final long maxBytes;
+    private final AtomicLong bytes = new AtomicLong();
+    private final AtomicInteger rings = new AtomicInteger();
+
+    /**
+     * @param maxBytes more than these only for rings that hold less than their share
+     */
+    public RingBytes(long maxBytes) {
+      this.maxBytes = maxBytes;
+    }
+
+    /** One ring more, or less. */
+    void rings(int more) {
+      rings.addAndGet(more);
+    }
+
+    /** Whether a ring that will hold so many bytes finds room for {@code more} of them. */
+    boolean hasRoom(long ringBytes, long more) {
+      return bytes.get() + more <= maxBytes || ringBytes <= maxBytes / Math.max(1, rings.get());
+    }
+
+    void add(long more) {
+      bytes.addAndGet(more);
     }
   }
 }

@@ -134,7 +134,7 @@ public final class EventIngest implements AutoCloseable {
     ZContext context = Descriptors.context();
     repairReplays = replayThreads(options.replay().parallel(), "warmpath-replay");
     checkReplays = replayThreads(options.replay().parallelChecks(), "warmpath-replay-check");
-    RingBytes bytes = new RingBytes(options.ring().totalBytes());
+    EngineRing.RingBytes bytes = new EngineRing.RingBytes(options.ring().totalBytes());
     commands = new EngineRing(options.ring(), bytes, writer, new Commands());
     shared =
         new Shared(

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
-final class IndexWriter implements Runnable, RingReader {
+final class IndexWriter implements Runnable, EngineRing.RingReader {
 
   private static final Logger LOG = LoggerFactory.getLogger(IndexWriter.class);
   private static final int MESSAGES_A_TURN = 64;

@@ -8,9 +8,9 @@
  *
  * <p>Start with {@link EventSubscriber} for the live stream and {@link ReplayClient} for missed
  * batches; both hand over undecoded {@code StreamMessage}s. {@link FrameBudget} bounds what was
- * received and not yet taken. {@link ConnectionState} says whether an engine is connected, {@link
- * Peers} which connection to a bound socket is the engine's. {@link Descriptors} counts the file
- * descriptors that a fleet needs.
+ * received and not yet taken. {@link ConnectionState} says whether an engine is connected, {@code
+ * ConnectionState.Peers} which connection to a bound socket is the engine's. {@link Descriptors}
+ * counts the file descriptors that a fleet needs.
  */
 @NullMarked
 package dev.warmpath.eventingest.transport;

@@ -19,7 +19,7 @@ final class EngineRingTest {
   private final List<EngineRing> ready = new ArrayList<>();
   private int wakes;
   private final RecordingOwner owner = new RecordingOwner();
-  private final RingBytes allBytes = new RingBytes(1000);
+  private final EngineRing.RingBytes allBytes = new EngineRing.RingBytes(1000);
   private final EngineRing ring = ring(new RingLimits(4, 100, 1000));
 
   @Test
@@ -134,8 +134,8 @@ final class EngineRingTest {
   }
 
   private EngineRing ring(RingLimits limits) {
-    RingReader reader =
-        new RingReader() {
+    EngineRing.RingReader reader =
+        new EngineRing.RingReader() {
           @Override
           public void ready(EngineRing ring) {
             ready.add(ring);

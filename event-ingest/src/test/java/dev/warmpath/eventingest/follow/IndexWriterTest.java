@@ -18,7 +18,7 @@ final class IndexWriterTest {
   private static final RingLimits LIMITS = new RingLimits(4096, 1 << 20, 1 << 20);
 
   private final IndexWriter writer = new IndexWriter(() -> {});
-  private final RingBytes bytes = new RingBytes(1 << 20);
+  private final EngineRing.RingBytes bytes = new EngineRing.RingBytes(1 << 20);
   private final Map<EngineRing, List<Throwable>> failures = new HashMap<>();
   private final EngineRing flooded = ring();
   private final EngineRing quiet = ring();

@@ -41,18 +41,23 @@ final class SglangNamespacesTest {
   void pagesHashAsTheEngineHashesThem() {
     assertThat(page(null)).isEqualTo(8635429971592222890L);
     assertThat(page("tenantA")).isEqualTo(8148637879521523423L);
-    assertThat(PageHasher.page(IDS, 16, true, null)).isEqualTo(-7316793502406646264L);
+    assertThat(SglangNamespaces.PageHasher.page(IDS, 16, true, null))
+        .isEqualTo(-7316793502406646264L);
   }
 
   @Test
   void nameSpacesHashAsTheEngineHashesThem() {
-    assertThat(PageHasher.inNamespace(page(null), FR, null)).isEqualTo(1472499773248983558L);
-    assertThat(PageHasher.inNamespace(page("tenantA"), FR, null)).isEqualTo(-5647580507996009255L);
-    assertThat(PageHasher.inNamespace(page(null), "x" + FR, null)).isEqualTo(2841116293257009986L);
-    assertThat(PageHasher.inNamespace(page("tenantA"), null, "tenantA"))
+    assertThat(SglangNamespaces.PageHasher.inNamespace(page(null), FR, null))
+        .isEqualTo(1472499773248983558L);
+    assertThat(SglangNamespaces.PageHasher.inNamespace(page("tenantA"), FR, null))
+        .isEqualTo(-5647580507996009255L);
+    assertThat(SglangNamespaces.PageHasher.inNamespace(page(null), "x" + FR, null))
+        .isEqualTo(2841116293257009986L);
+    assertThat(SglangNamespaces.PageHasher.inNamespace(page("tenantA"), null, "tenantA"))
         .isEqualTo(-5506645415500093536L);
-    assertThat(PageHasher.inNamespace(page(null), "x", null)).isEqualTo(794546959763694826L);
-    assertThat(PageHasher.inNamespace(page("tenantA"), "x", "tenantA"))
+    assertThat(SglangNamespaces.PageHasher.inNamespace(page(null), "x", null))
+        .isEqualTo(794546959763694826L);
+    assertThat(SglangNamespaces.PageHasher.inNamespace(page("tenantA"), "x", "tenantA"))
         .isEqualTo(6350942605982716550L);
   }
 
@@ -102,7 +107,7 @@ final class SglangNamespacesTest {
     PromptKeys shared = dynamo.keys(new ChainSpace("m", 16, 0), IDS, PromptKeys.NONE, "x");
     assertThat(shared).isNotNull();
     String forged = shared.cacheSalt();
-    long page = PageHasher.inNamespace(page(forged), null, forged);
+    long page = SglangNamespaces.PageHasher.inNamespace(page(forged), null, forged);
     assertThat(dynamo.rootLocalHash(row(store(page, null, forged)))).isNotEqualTo(chain(shared));
   }
 
@@ -138,7 +143,7 @@ final class SglangNamespacesTest {
   }
 
   private static long page(@Nullable String salt) {
-    return PageHasher.page(IDS, 16, false, salt);
+    return SglangNamespaces.PageHasher.page(IDS, 16, false, salt);
   }
 
   private static long chain(PromptKeys keys) {

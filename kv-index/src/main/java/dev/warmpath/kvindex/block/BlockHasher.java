@@ -1,5 +1,6 @@
 package dev.warmpath.kvindex.block;
 
+import com.dynatrace.hash4j.hashing.ByteAccess;
 import com.dynatrace.hash4j.hashing.HashStream64;
 import com.dynatrace.hash4j.hashing.Hasher64;
 import com.dynatrace.hash4j.hashing.Hashing;
@@ -77,5 +78,35 @@ public final class BlockHasher {
   /** The library's own {@code putString} writes the length last, which is ambiguous in a list. */
   private static HashStream64 put(HashStream64 stream, String text) {
     return stream.putInt(text.length()).putChars(text);
+  }
+
+  /**
+   * Reads token ids as their little-endian bytes, in place.
+   *
+   * <p>The hash reads at token boundaries only, as far as seen; other offsets are slow but right.
+   */
+  enum TokenBytes implements ByteAccess<int[]> {
+    INSTANCE;
+
+    @Override
+    public byte getByte(int[] tokenIds, long index) {
+      return (byte) (tokenIds[(int) (index >> 2)] >>> (8 * (int) (index & 3)));
+    }
+
+    @Override
+    public int getInt(int[] tokenIds, long index) {
+      return (index & 3) == 0
+          ? tokenIds[(int) (index >> 2)]
+          : ByteAccess.super.getInt(tokenIds, index);
+    }
+
+    @Override
+    public long getLong(int[] tokenIds, long index) {
+      if ((index & 3) != 0) {
+        return ByteAccess.super.getLong(tokenIds, index);
+      }
+      int low = (int) (index >> 2);
+      return Integer.toUnsignedLong(tokenIds[low]) | (long) tokenIds[low + 1] << 32;
+    }
   }
 }

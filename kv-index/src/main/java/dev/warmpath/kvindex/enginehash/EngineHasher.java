@@ -27,7 +27,7 @@ public final class EngineHasher {
   public EngineHasher(HashScheme scheme, UnaryOperator<String> adapterPath) {
     this.scheme = scheme;
     this.adapterPath = adapterPath;
-    ObjectWriter seed = scheme.algorithm().writer();
+    HashAlgorithm.ObjectWriter seed = scheme.algorithm().writer();
     seed.text(scheme.seed());
     rootHash = scheme.algorithm().digest(seed.finish());
   }
@@ -50,7 +50,7 @@ public final class EngineHasher {
    * @param extraKeys in the engine's order
    */
   public byte[] hash(byte[] parent, int[] tokenIds, int from, List<ExtraKey> extraKeys) {
-    ObjectWriter block = scheme.algorithm().writer();
+    HashAlgorithm.ObjectWriter block = scheme.algorithm().writer();
     block.openTuple(3);
     block.bytes(parent);
     block.integers(tokenIds, from, scheme.blockSizeTokens());
@@ -69,7 +69,7 @@ public final class EngineHasher {
   }
 
   private void writeWithLookahead(
-      ObjectWriter block, List<ExtraKey> extraKeys, int[] tokenIds, int from) {
+      HashAlgorithm.ObjectWriter block, List<ExtraKey> extraKeys, int[] tokenIds, int from) {
     int size = 1 + scheme.lookaheadTokens();
     block.openTuple(size);
     write(block, extraKeys);
@@ -79,7 +79,7 @@ public final class EngineHasher {
     block.closeTuple(size);
   }
 
-  private void write(ObjectWriter block, List<ExtraKey> extraKeys) {
+  private void write(HashAlgorithm.ObjectWriter block, List<ExtraKey> extraKeys) {
     if (extraKeys.isEmpty()) {
       block.none();
       return;
@@ -95,7 +95,7 @@ public final class EngineHasher {
     block.closeTuple(extraKeys.size());
   }
 
-  private void writeTagged(ObjectWriter block, ExtraKey key) {
+  private void writeTagged(HashAlgorithm.ObjectWriter block, ExtraKey key) {
     boolean pair = key instanceof ExtraKey.CacheSalt || key instanceof ExtraKey.PromptEmbeds;
     int size = pair ? 2 : 3;
     block.openTuple(size);
@@ -117,7 +117,7 @@ public final class EngineHasher {
     block.closeTuple(size);
   }
 
-  private static void writeUntagged(ObjectWriter block, ExtraKey key) {
+  private static void writeUntagged(HashAlgorithm.ObjectWriter block, ExtraKey key) {
     if (key instanceof ExtraKey.Lora lora) {
       block.text(lora.name());
     } else if (key instanceof ExtraKey.Multimodal item) {

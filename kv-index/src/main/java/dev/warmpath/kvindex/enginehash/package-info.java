@@ -7,8 +7,9 @@
  * }</pre>
  *
  * <p>Start with {@link EngineHasher}: it hashes each block from its parent's hash, as a {@link
- * HashScheme} says (seed, block size, {@link HashAlgorithm}, {@link HashedKeys}). {@link
- * PickleWriter} and {@link CborWriter} write the same bytes as CPython's pickle and canonical CBOR.
+ * HashScheme} says (seed, block size, {@link HashAlgorithm}, {@link HashedKeys}). {@code
+ * HashAlgorithm.PickleWriter} and {@code HashAlgorithm.CborWriter} write the same bytes as
+ * CPython's pickle and canonical CBOR.
  */
 @NullMarked
 package dev.warmpath.kvindex.enginehash;

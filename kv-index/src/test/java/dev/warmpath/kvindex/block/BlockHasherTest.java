@@ -48,9 +48,10 @@ class BlockHasherTest {
   void readsTokensAtAnyByte() {
     int[] tokens = {0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c};
     for (int at = 0; at < 8; at++) {
-      assertThat(TokenBytes.INSTANCE.getByte(tokens, at)).isEqualTo((byte) at);
-      assertThat(TokenBytes.INSTANCE.getInt(tokens, at)).isEqualTo(0x03020100 + at * 0x01010101);
-      assertThat(TokenBytes.INSTANCE.getLong(tokens, at))
+      assertThat(BlockHasher.TokenBytes.INSTANCE.getByte(tokens, at)).isEqualTo((byte) at);
+      assertThat(BlockHasher.TokenBytes.INSTANCE.getInt(tokens, at))
+          .isEqualTo(0x03020100 + at * 0x01010101);
+      assertThat(BlockHasher.TokenBytes.INSTANCE.getLong(tokens, at))
           .isEqualTo(0x0706050403020100L + at * 0x0101010101010101L);
     }
   }

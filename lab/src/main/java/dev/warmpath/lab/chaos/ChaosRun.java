@@ -14,6 +14,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -28,6 +29,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a plan: load in an open loop, faults in the last phase, then an end at which nothing may be
@@ -279,6 +281,120 @@ final class ChaosRun {
     /** How long that took. */
     long millis() {
       return TimeUnit.NANOSECONDS.toMillis(nanos);
+    }
+  }
+
+  /**
+   * Does to one engine what its plan says, on a thread of its own.
+   *
+   * <p>Thread-safe.
+   */
+  private static final class FaultInjector {
+
+    private final ChaosEngine engine;
+    private final FaultPlan plan;
+    private final long startNanos;
+    private final Map<EngineFault, Integer> begun = new EnumMap<>(EngineFault.class);
+    private final Thread thread;
+    private volatile @Nullable RuntimeException failure;
+
+    /**
+     * Begins.
+     *
+     * @param startNanos the run's start, by {@link System#nanoTime}
+     */
+    FaultInjector(ChaosEngine engine, FaultPlan plan, long startNanos) {
+      this.engine = engine;
+      this.plan = plan;
+      this.startNanos = startNanos;
+      thread = new Thread(this::run, "chaos-" + engine.name());
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    /**
+     * Waits until the plan is done and the engine healed; what was begun, by kind.
+     *
+     * @throws IllegalStateException if the engine could not be healed
+     */
+    Map<EngineFault, Integer> await() throws InterruptedException {
+      thread.join();
+      if (failure != null) {
+        throw new IllegalStateException(engine.name() + " could not be healed", failure);
+      }
+      return Map.copyOf(begun);
+    }
+
+    private void run() {
+      try {
+        for (FaultPlan.Timed timed : plan.faults()) {
+          sleepUntil(timed.fromMillis());
+          engine.begin(timed.fault());
+          begun.merge(timed.fault(), 1, Integer::sum);
+          sleepUntil(timed.toMillis());
+          engine.heal();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (RuntimeException e) {
+        failure = e;
+      }
+    }
+
+    private void sleepUntil(long millis) throws InterruptedException {
+      long left = startNanos + TimeUnit.MILLISECONDS.toNanos(millis) - System.nanoTime();
+      if (left > 0) {
+        TimeUnit.NANOSECONDS.sleep(left);
+      }
+    }
+  }
+
+  /**
+   * The faults of one engine, one after another; those of several engines overlap.
+   *
+   * @param faults in order of time
+   */
+  record FaultPlan(List<Timed> faults) {
+
+    private static final int SHORTEST_MILLIS = 300;
+    private static final int LONGEST_MILLIS = 4_000;
+
+    /** A fault from one time of the run to another. */
+    record Timed(EngineFault fault, long fromMillis, long toMillis) {}
+
+    FaultPlan {
+      faults = List.copyOf(faults);
+    }
+
+    /**
+     * Plans for several engines, between two times. Each kind of fault comes before any comes
+     * again, on whichever engine, so that short runs see all of them.
+     */
+    static List<FaultPlan> between(long fromMillis, long toMillis, int engines, Random random) {
+      List<FaultPlan> plans = new ArrayList<>();
+      List<EngineFault> left = new ArrayList<>();
+      for (int i = 0; i < engines; i++) {
+        plans.add(between(fromMillis, toMillis, random, left));
+      }
+      return plans;
+    }
+
+    private static FaultPlan between(
+        long fromMillis, long toMillis, Random random, List<EngineFault> left) {
+      List<Timed> faults = new ArrayList<>();
+      int longest =
+          (int) Math.min(LONGEST_MILLIS, 2 * SHORTEST_MILLIS + (toMillis - fromMillis) / 8);
+      long at = fromMillis + random.nextInt(longest / 2);
+      while (at + SHORTEST_MILLIS < toMillis) {
+        if (left.isEmpty()) {
+          left.addAll(List.of(EngineFault.values()));
+        }
+        EngineFault fault = left.remove(random.nextInt(left.size()));
+        long end = Math.min(toMillis, at + random.nextInt(SHORTEST_MILLIS, longest));
+        faults.add(new Timed(fault, at, end));
+        at = end + random.nextInt(longest / 2);
+      }
+      return new FaultPlan(faults);
     }
   }
 }

@@ -83,7 +83,8 @@ public final class BenchFleetCommand implements WarmpathCommand {
       List<BenchRouter> routers = new ArrayList<>();
       ours.forEach(policy -> routers.add(new PolicyRouter(policy)));
       peers.forEach(peer -> routers.add(PeerRouter.parse(peer)));
-      FleetSetup setup = new FleetSetup(routers, enginePort, output.directory("warmpath-fleet"));
+      FleetBench.FleetSetup setup =
+          new FleetBench.FleetSetup(routers, enginePort, output.directory("warmpath-fleet"));
       return new FleetBench(plan, setup, output::progress);
     } catch (IllegalArgumentException e) {
       throw CommandException.usage(String.valueOf(e.getMessage()));

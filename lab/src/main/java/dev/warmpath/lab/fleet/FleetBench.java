@@ -9,6 +9,7 @@ import dev.warmpath.simulator.demo.SessionRun;
 import dev.warmpath.simulator.live.Ports;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -39,7 +40,7 @@ final class FleetBench {
   private final FleetBenchPlan plan;
   private final FleetSetup setup;
   private final Consumer<String> progress;
-  private final List<FleetCell> cells = new ArrayList<>();
+  private final List<FleetBenchReport.FleetCell> cells = new ArrayList<>();
   private final List<FleetBenchReport.Failure> failures = new ArrayList<>();
 
   FleetBench(FleetBenchPlan plan, FleetSetup setup, Consumer<String> progress) {
@@ -95,7 +96,7 @@ final class FleetBench {
       TimeUnit.MILLISECONDS.sleep((long) (1e3 * plan.settleSeconds()));
       SessionReport report = run(running.url(), seed);
       running.requireAlive();
-      FleetCell cell = new FleetCell(router.name(), seed, report);
+      FleetBenchReport.FleetCell cell = new FleetBenchReport.FleetCell(router.name(), seed, report);
       cells.add(cell);
       progress.accept(cell.line());
     } catch (IOException e) {
@@ -211,6 +212,39 @@ final class FleetBench {
     private static int port(ChildProcess engine) throws IOException {
       String line = engine.readLine();
       return URI.create(line.substring(line.lastIndexOf(' ') + 1)).getPort();
+    }
+  }
+
+  /**
+   * What is measured where.
+   *
+   * @param routers the first is what the others are compared to
+   * @param enginePort HTTP port of the first engine; the others follow. Events are published
+   *     {@value #EVENTS_OFFSET} ports above, replayed {@value #REPLAY_OFFSET} above. 0 for any
+   *     ports
+   * @param directory for the logs
+   */
+  record FleetSetup(List<BenchRouter> routers, int enginePort, Path directory) {
+
+    static final int EVENTS_OFFSET = 100;
+    static final int REPLAY_OFFSET = 200;
+
+    private static final int LAST_PORT = 65_535 - REPLAY_OFFSET - FleetBenchPlan.MOST_ENGINES;
+
+    FleetSetup {
+      routers = List.copyOf(routers);
+      if (routers.isEmpty()
+          || routers.stream().map(BenchRouter::name).distinct().count() < routers.size()) {
+        throw new IllegalArgumentException("no routers, or two of one name");
+      }
+      if (enginePort < 0 || enginePort > LAST_PORT) {
+        throw new IllegalArgumentException(
+            "engine port %d is not 0 to %d".formatted(enginePort, LAST_PORT));
+      }
+    }
+
+    Path log(String name) {
+      return directory.resolve(name + ".log");
     }
   }
 }

@@ -3,11 +3,17 @@ package dev.warmpath.lab.fleet;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.demo.LoadReport;
+import dev.warmpath.simulator.demo.SessionReport;
+import dev.warmpath.simulator.study.Distribution;
 import dev.warmpath.simulator.study.Estimate;
 import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * All that was measured.
@@ -154,6 +160,103 @@ record FleetBenchReport(List<String> routers, List<FleetCell> cells, List<Failur
     private static void put(ObjectNode to, Estimate estimate) {
       FleetCell.put(to, "mean", estimate.mean());
       FleetCell.put(to, "ci95", estimate.confidence());
+    }
+  }
+
+  /** A figure that is averaged over seeds and compared between routers. */
+  private enum RouterFigure {
+    HIT_RATE("hitRate"),
+    TTFT_MEAN("ttftMeanMs"),
+    TTFT_P50("ttftP50Ms"),
+    TTFT_P90("ttftP90Ms"),
+    TTFT_P99("ttftP99Ms"),
+    TPOT("tpotMs");
+
+    private final String json;
+
+    RouterFigure(String json) {
+      this.json = json;
+    }
+
+    /** Its name in JSON. */
+    String json() {
+      return json;
+    }
+
+    double of(FleetCell cell) {
+      LoadReport load = cell.report().load();
+      return switch (this) {
+        case HIT_RATE -> load.hitRate();
+        case TTFT_MEAN -> load.firstTokenMillis().mean();
+        case TTFT_P50 -> load.firstTokenMillis().p50();
+        case TTFT_P90 -> load.firstTokenMillis().p90();
+        case TTFT_P99 -> load.firstTokenMillis().p99();
+        case TPOT -> load.tokenMillis();
+      };
+    }
+  }
+
+  /** One turn of one router. */
+  record FleetCell(String router, long seed, SessionReport report) {
+
+    private static final MathContext DIGITS = new MathContext(5);
+    private static final double LATE_MILLIS = 50;
+
+    /** The turn in one line. */
+    String line() {
+      LoadReport load = report.load();
+      Distribution ttft = load.firstTokenMillis();
+      String errors = load.errors() == 0 ? "" : ", errors " + new TreeMap<>(load.failures());
+      return String.format(
+              Locale.ROOT,
+              "seed %d, %s: n %d, hit rate %.3f, TTFT ms mean %.0f p50 %.0f p90 %.0f p99 %.0f, TPOT ms %.1f",
+              seed,
+              router,
+              load.requests(),
+              load.hitRate(),
+              ttft.mean(),
+              ttft.p50(),
+              ttft.p90(),
+              ttft.p99(),
+              load.tokenMillis())
+          + errors
+          + late();
+    }
+
+    /** A load that is late measures the machine, not the router. */
+    private String late() {
+      double p99 = report.lateMillis().p99();
+      return p99 > LATE_MILLIS
+          ? String.format(Locale.ROOT, "; THE LOAD WAS LATE, p99 %.0f ms", p99)
+          : "";
+    }
+
+    void put(ObjectNode to) {
+      LoadReport load = report.load();
+      to.put("router", router).put("seed", seed);
+      to.put("requests", load.requests()).put("errors", load.errors());
+      ObjectNode reasons = to.putObject("errorReasons");
+      new TreeMap<>(load.failures()).forEach(reasons::put);
+      put(to, "hitRate", load.hitRate());
+      put(to.putObject("ttftMs"), load.firstTokenMillis());
+      put(to, "tpotMs", load.tokenMillis());
+      put(to.putObject("lateMs"), report.lateMillis());
+    }
+
+    private static void put(ObjectNode to, Distribution millis) {
+      put(to, "mean", millis.mean());
+      put(to, "p50", millis.p50());
+      put(to, "p90", millis.p90());
+      put(to, "p99", millis.p99());
+    }
+
+    /** Puts a value rounded to five digits, or null where there is none. */
+    static void put(ObjectNode to, String name, double value) {
+      if (Double.isFinite(value)) {
+        to.put(name, new BigDecimal(value).round(DIGITS).doubleValue());
+      } else {
+        to.putNull(name);
+      }
     }
   }
 }

@@ -9,7 +9,8 @@
  *
  * <p>Start with {@link FleetBench}: in each round every router gets the same sessions. A {@link
  * BenchRouter} is our router under one policy ({@link PolicyRouter}) or a rival ({@link
- * PeerRouter}). {@link ConsoleBench} measures an idle router with and without a viewer.
+ * PeerRouter}). {@code BenchConsoleCommand.ConsoleBench} measures an idle router with and without a
+ * viewer.
  */
 @NullMarked
 package dev.warmpath.lab.fleet;

@@ -70,7 +70,7 @@ final class RunningLoad implements AutoCloseable {
   }
 
   /** Starts the thread that keeps its time. */
-  void begin(OpenLoop pace) {
+  void begin(LoadClient.OpenLoop pace) {
     clock = new Thread(() -> run(pace), "load-clock");
     clock.setDaemon(true);
     clock.start();
@@ -108,7 +108,7 @@ final class RunningLoad implements AutoCloseable {
     open.countDown();
   }
 
-  private void run(OpenLoop pace) {
+  private void run(LoadClient.OpenLoop pace) {
     try {
       pace.run(schedule, this::request);
     } catch (InterruptedException e) {

@@ -9,8 +9,9 @@
  *
  * <p>Start with {@link GatewayBench}, then {@link TurnRunner}. {@link Backends} is the process of
  * the stub replicas, {@link Gateway} whatever stands before them: our router, a peer or nothing.
- * {@link OpenLoop} starts each request at its fixed instant, whatever became of those before.
- * {@link RestartBench} restarts two routers behind a {@link TcpBalancer}.
+ * {@link LoadClient.OpenLoop} starts each request at its fixed instant, whatever became of those
+ * before. {@code BenchRestartCommand.RestartBench} restarts two routers behind a {@link
+ * TcpBalancer}.
  */
 @NullMarked
 package dev.warmpath.lab.gateway;

@@ -110,7 +110,7 @@ public final class BenchIndexCommand implements WarmpathCommand {
     if (!source.shape().equals(CorpusShape.SIMPLE)) {
       throw CommandException.usage("WPIX has no groups: " + source.name() + " cannot be written");
     }
-    try (WpixWriter writer = WpixWriter.create(file)) {
+    try (WpixFile.WpixWriter writer = WpixFile.WpixWriter.create(file)) {
       ExactAnswers answers = source.feed(writer);
       printLast(
           "%s: memberships %d, interleaved %s, final %s"
@@ -158,7 +158,7 @@ public final class BenchIndexCommand implements WarmpathCommand {
           "A synthetic corpus: B a large fleet, C 16 million other memberships, D engines with",
           "their own hashes, E holes, F bursts of siblings, G hybrid engines."
         })
-    private @Nullable SyntheticCell cell;
+    private Corpora.@Nullable SyntheticCell cell;
 
     @Option(
         names = "--engines",
@@ -212,14 +212,14 @@ public final class BenchIndexCommand implements WarmpathCommand {
       if (e instanceof NoSuchFileException) {
         return CommandException.usage("no such file: " + e.getMessage());
       }
-      return e instanceof WpixException
+      return e instanceof WpixFile.WpixException
           ? CommandException.usage(String.valueOf(e.getMessage()))
           : CommandException.failed(source.name() + ": " + e.getMessage());
     }
 
-    private CellOptions options() {
+    private Corpora.CellOptions options() {
       try {
-        return new CellOptions(engines, requests, trace);
+        return new Corpora.CellOptions(engines, requests, trace);
       } catch (IllegalArgumentException e) {
         throw CommandException.usage("--" + e.getMessage());
       }

@@ -3,9 +3,12 @@ package dev.warmpath.lab.index;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.lab.bench.Meters;
 import dev.warmpath.lab.bench.Percentiles;
+import dev.warmpath.lab.index.Corpus.Kind;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -46,7 +49,7 @@ final class IndexBench {
 
   /** Measures {@code rounds} rounds and what the index occupies. */
   BenchReport run(Corpus corpus, int rounds) throws InterruptedException {
-    List<Round> measured = new ArrayList<>();
+    List<BenchReport.Round> measured = new ArrayList<>();
     for (int i = 1; i <= rounds; i++) {
       measured.add(round(corpus));
       progress.accept("round %d of %d".formatted(i, rounds));
@@ -56,7 +59,7 @@ final class IndexBench {
   }
 
   /** One round. */
-  Round round(Corpus corpus) throws InterruptedException {
+  BenchReport.Round round(Corpus corpus) throws InterruptedException {
     Replay bulk = replay(corpus);
     BulkPass.Took took = new BulkPass(meters, writer).run(bulk, corpus);
     boolean exact = true;
@@ -72,7 +75,7 @@ final class IndexBench {
     Percentiles whileBusy = new BusyPass(meters, writer).run(busy, corpus);
     exact &= isExact(askAll(busy.index(), corpus), corpus);
     KeepUpPass keepUp = new KeepUpPass(meters, replay(corpus), corpus, took);
-    return new Round(
+    return new BenchReport.Round(
         exact, took, atEnd.percentiles(), between.percentiles(), whileBusy, keepUp.run(writer));
   }
 
@@ -97,5 +100,145 @@ final class IndexBench {
 
   private boolean isExact(QueryRunner atEnd, Corpus corpus) {
     return matches("final", atEnd.sums(), corpus.answers().atEnd());
+  }
+
+  /**
+   * Queries while the writer replays the stream, from the first query on, at full speed.
+   *
+   * <p>The reader asks for the prompts around the writer's place in the stream, so that it reads
+   * what is being changed.
+   *
+   * <p>Confined to the measuring thread.
+   */
+  private static final class BusyPass {
+
+    private static final int AROUND = 64;
+    private static final int MAX_QUERIES = 1 << 21;
+
+    private final Meters meters;
+    private final WriterThread writer;
+    private final AtomicInteger passed = new AtomicInteger();
+
+    BusyPass(Meters meters, WriterThread writer) {
+      this.meters = meters;
+      this.writer = writer;
+    }
+
+    Percentiles run(Replay replay, Corpus corpus) throws InterruptedException {
+      QueryRunner asker = new QueryRunner(meters, corpus.shape().blockTokens(), MAX_QUERIES);
+      int begin = firstQuery(corpus);
+      replay.apply(0, begin);
+      FutureTask<Boolean> events = writer.start(() -> replay(replay, corpus, begin));
+      int asked = 0;
+      while (!events.isDone() && corpus.queries() > 0) {
+        int query = (passed.get() + asked % AROUND) % corpus.queries();
+        if (asked < MAX_QUERIES) {
+          asker.ask(replay.index(), corpus.prompt(query));
+          asked++;
+        }
+      }
+      WriterThread.result(events);
+      return asker.percentiles();
+    }
+
+    private static int firstQuery(Corpus corpus) {
+      int record = 0;
+      while (record < corpus.records() && corpus.kind(record) != Kind.QUERY) {
+        record++;
+      }
+      return record;
+    }
+
+    private boolean replay(Replay replay, Corpus corpus, int first) {
+      int begin = first;
+      for (int record = first; record < corpus.records(); record++) {
+        if (corpus.kind(record) == Kind.QUERY) {
+          replay.apply(begin, record);
+          begin = record + 1;
+          passed.lazySet(corpus.queryOf(record));
+        }
+      }
+      replay.apply(begin, corpus.records());
+      return true;
+    }
+  }
+
+  /**
+   * Each query right after the events before it, which another thread applied: what the query needs
+   * is in the other core's caches or in none.
+   *
+   * <p>Writer and reader take turns; the writer goes on when the reader has its answer.
+   *
+   * <p>Confined to the measuring thread.
+   */
+  private static final class InterleavedPass {
+
+    private static final int SPINS = 10_000;
+
+    private final Meters meters;
+    private final WriterThread writer;
+    private volatile int applied;
+    private volatile int answered;
+
+    InterleavedPass(Meters meters, WriterThread writer) {
+      this.meters = meters;
+      this.writer = writer;
+    }
+
+    QueryRunner run(Replay replay, Corpus corpus) throws InterruptedException {
+      QueryRunner asker = new QueryRunner(meters, corpus.shape().blockTokens(), corpus.queries());
+      FutureTask<Boolean> events = writer.start(() -> applyInTurns(replay, corpus));
+      try {
+        for (int query = 0; query < corpus.queries(); query++) {
+          awaitApplied(query, events);
+          asker.ask(replay.index(), corpus.prompt(query));
+          answered = query + 1;
+        }
+      } finally {
+        answered = Integer.MAX_VALUE;
+      }
+      WriterThread.result(events);
+      return asker;
+    }
+
+    private boolean applyInTurns(Replay replay, Corpus corpus) {
+      int begin = 0;
+      for (int record = 0; record < corpus.records(); record++) {
+        if (corpus.kind(record) == Kind.QUERY) {
+          replay.apply(begin, record);
+          begin = record + 1;
+          int query = corpus.queryOf(record);
+          applied = query + 1;
+          awaitAnswered(query);
+        }
+      }
+      replay.apply(begin, corpus.records());
+      return true;
+    }
+
+    private void awaitApplied(int query, FutureTask<Boolean> events) throws InterruptedException {
+      for (int spins = 0; applied <= query; spins++) {
+        if (events.isDone()) {
+          WriterThread.result(events);
+        }
+        pause(spins);
+      }
+    }
+
+    private void awaitAnswered(int query) {
+      for (int spins = 0; answered <= query; spins++) {
+        pause(spins);
+      }
+    }
+
+    /** Spins first; gives way when the other side seems to wait for this core. */
+    @SuppressWarnings("ThreadPriorityCheck")
+    private static void pause(int spins) {
+      if (spins < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
+      }
+    }
   }
 }

@@ -54,13 +54,13 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
           "1 to 1000 engines, at least 1000 memberships for each, and 100 ms between snapshots");
     }
     Path directory = output.directory("warmpath-recovery");
-    RecoveryReport report =
+    RecoveryBench.RecoveryReport report =
         new RecoveryBench(memberships, directory, snapshotMillis, output::progress).run(engines);
     output.report(table -> print(table, report), toJson(report));
     return report.overCredits() == 0 ? Exit.OK : Exit.FAILED;
   }
 
-  private static void print(PrintWriter table, RecoveryReport report) {
+  private static void print(PrintWriter table, RecoveryBench.RecoveryReport report) {
     table.printf(
         "%.2f s until %.2f %% of %,d memberships are known again; %d of %d prompts over, %d under%n",
         report.secondsToReady(),
@@ -77,7 +77,7 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
     table.flush();
   }
 
-  private ObjectNode toJson(RecoveryReport report) {
+  private ObjectNode toJson(RecoveryBench.RecoveryReport report) {
     return new ObjectMapper()
         .createObjectNode()
         .put("memberships", report.memberships())

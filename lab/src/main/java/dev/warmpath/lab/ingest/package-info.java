@@ -9,8 +9,8 @@
  * }</pre>
  *
  * <p>Start with {@link IngestBench}. {@link RecoveryBench} kills a router and measures how soon it
- * knows again what its {@link RecoveryEngine}s hold. {@link FootprintBench} measures a router's
- * memory part by part.
+ * knows again what its {@link RecoveryEngine}s hold. {@code BenchFootprintCommand.FootprintBench}
+ * measures a router's memory part by part.
  */
 @NullMarked
 package dev.warmpath.lab.ingest;

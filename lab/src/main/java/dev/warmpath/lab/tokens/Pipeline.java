@@ -36,12 +36,12 @@ final class Pipeline {
 
   /** CPU times by step. */
   static final class Took {
-    final Samples parse = new Samples();
-    final Samples render = new Samples();
-    final Samples encode = new Samples();
-    final Samples hash = new Samples();
-    final Samples all = new Samples();
-    final Samples whole = new Samples();
+    final TokenizeBench.Samples parse = new TokenizeBench.Samples();
+    final TokenizeBench.Samples render = new TokenizeBench.Samples();
+    final TokenizeBench.Samples encode = new TokenizeBench.Samples();
+    final TokenizeBench.Samples hash = new TokenizeBench.Samples();
+    final TokenizeBench.Samples all = new TokenizeBench.Samples();
+    final TokenizeBench.Samples whole = new TokenizeBench.Samples();
     int mismatches;
     int tokens;
   }
@@ -112,7 +112,7 @@ final class Pipeline {
   }
 
   /** Renders only. */
-  void renderOnly(byte[] body, int warmUps, int times, Samples samples) {
+  void renderOnly(byte[] body, int warmUps, int times, TokenizeBench.Samples samples) {
     ObjectNode request = parse(body);
     for (int i = 0; i < warmUps + times; i++) {
       long start = cpuNanos.getAsLong();

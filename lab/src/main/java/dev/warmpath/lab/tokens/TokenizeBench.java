@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.study.Distribution;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
@@ -13,6 +14,7 @@ import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.harmony.HarmonyChats;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -279,6 +281,83 @@ final class TokenizeBench implements AutoCloseable {
       chars += text.length();
       String role = messages.isEmpty() ? "system" : messages.size() % 2 == 1 ? "user" : "assistant";
       messages.addObject().put("role", role).put("content", text);
+    }
+  }
+
+  /**
+   * Gives out a long text piece by piece, from the beginning again at its end.
+   *
+   * <p>Confined to one thread.
+   */
+  static final class TextStream {
+
+    private final String text;
+    private int at;
+
+    TextStream(String text) {
+      if (text.length() < 2) {
+        throw new IllegalArgumentException("chars=" + text.length());
+      }
+      this.text = text;
+    }
+
+    /** The next {@code chars} characters, one more if that would part a pair. */
+    String next(int chars) {
+      StringBuilder out = new StringBuilder(chars + 1);
+      while (out.length() < chars) {
+        int end = Math.min(text.length(), at + chars - out.length());
+        if (end < text.length() && Character.isHighSurrogate(text.charAt(end - 1))) {
+          end++;
+        }
+        out.append(text, at, end);
+        at = end == text.length() ? 0 : end;
+      }
+      return out.toString();
+    }
+  }
+
+  /**
+   * CPU times of one thing measured many times.
+   *
+   * <p>Confined to one thread.
+   */
+  static final class Samples {
+
+    private long[] nanos = new long[64];
+    private int count;
+
+    void add(long value) {
+      if (count == nanos.length) {
+        nanos = Arrays.copyOf(nanos, 2 * count);
+      }
+      nanos[count++] = value;
+    }
+
+    int count() {
+      return count;
+    }
+
+    /** The value below which {@code share} of the samples are, in microseconds to a hundredth. */
+    double micros(double share) {
+      if (count == 0) {
+        return 0;
+      }
+      double[] sorted = Arrays.stream(nanos, 0, count).sorted().asDoubleStream().toArray();
+      return Math.round(Distribution.quantile(sorted, share) / 10.0) / 100.0;
+    }
+
+    double medianMicros() {
+      return micros(0.5);
+    }
+
+    /** The same in milliseconds, to a thousandth. */
+    double millis(double share) {
+      return Math.round(micros(share)) / 1_000.0;
+    }
+
+    /** The median in milliseconds. */
+    double medianMillis() {
+      return millis(0.5);
     }
   }
 }

@@ -12,17 +12,17 @@ class FaultPlanTest {
 
   @Test
   void theSameSeedGivesTheSameFaults() {
-    List<FaultPlan> plans = FaultPlan.between(5_000, 60_000, 3, new Random(4));
-    assertThat(FaultPlan.between(5_000, 60_000, 3, new Random(4))).isEqualTo(plans);
-    assertThat(FaultPlan.between(5_000, 60_000, 3, new Random(5))).isNotEqualTo(plans);
+    List<ChaosRun.FaultPlan> plans = ChaosRun.FaultPlan.between(5_000, 60_000, 3, new Random(4));
+    assertThat(ChaosRun.FaultPlan.between(5_000, 60_000, 3, new Random(4))).isEqualTo(plans);
+    assertThat(ChaosRun.FaultPlan.between(5_000, 60_000, 3, new Random(5))).isNotEqualTo(plans);
   }
 
   @Test
   void anEnginesFaultsFollowEachOtherAndHealInTime() {
-    for (FaultPlan plan : FaultPlan.between(5_000, 60_000, 3, new Random(4))) {
+    for (ChaosRun.FaultPlan plan : ChaosRun.FaultPlan.between(5_000, 60_000, 3, new Random(4))) {
       assertThat(plan.faults()).hasSizeGreaterThan(5);
       long healed = 5_000;
-      for (FaultPlan.Timed timed : plan.faults()) {
+      for (ChaosRun.FaultPlan.Timed timed : plan.faults()) {
         assertThat(timed.fromMillis()).isGreaterThanOrEqualTo(healed);
         assertThat(timed.toMillis()).isGreaterThan(timed.fromMillis());
         healed = timed.toMillis();
@@ -34,9 +34,9 @@ class FaultPlanTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   void aShortRunSeesEveryKind(long seed) {
-    assertThat(FaultPlan.between(11_500, 20_000, 3, new Random(seed)))
-        .flatExtracting(FaultPlan::faults)
-        .extracting(FaultPlan.Timed::fault)
+    assertThat(ChaosRun.FaultPlan.between(11_500, 20_000, 3, new Random(seed)))
+        .flatExtracting(ChaosRun.FaultPlan::faults)
+        .extracting(ChaosRun.FaultPlan.Timed::fault)
         .contains(EngineFault.values());
   }
 }

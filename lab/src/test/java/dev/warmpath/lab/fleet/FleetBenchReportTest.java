@@ -88,10 +88,11 @@ class FleetBenchReportTest {
                 + " TPOT ms 12.3, errors {IOException=1, status 503=2}");
     SessionReport slow =
         new SessionReport(report.cells().get(0).report().load(), new Distribution(9, 1, 2, 80));
-    assertThat(new FleetCell("warm", 1, slow).line()).endsWith("; THE LOAD WAS LATE, p99 80 ms");
+    assertThat(new FleetBenchReport.FleetCell("warm", 1, slow).line())
+        .endsWith("; THE LOAD WAS LATE, p99 80 ms");
   }
 
-  private static FleetCell cell(
+  private static FleetBenchReport.FleetCell cell(
       String router, long seed, double ttft, double hitRate, Map<String, Integer> failures) {
     LoadReport load =
         new LoadReport(
@@ -102,6 +103,7 @@ class FleetBenchReportTest {
             12.3456,
             Map.of(),
             new Predictions(0, 0, 0));
-    return new FleetCell(router, seed, new SessionReport(load, new Distribution(2, 1, 3, 4)));
+    return new FleetBenchReport.FleetCell(
+        router, seed, new SessionReport(load, new Distribution(2, 1, 3, 4)));
   }
 }

@@ -17,7 +17,8 @@ class GatewayRequestsTest {
   void threeQuartersAreOneOf64SystemPrompts() throws Exception {
     Set<String> systems = new HashSet<>();
     Set<String> users = new HashSet<>();
-    for (ByteBuf request : new GatewayRequests("m", 2_048, false, 1).withSystemPrompts(1_000)) {
+    for (ByteBuf request :
+        new GatewayCell.GatewayRequests("m", 2_048, false, 1).withSystemPrompts(1_000)) {
       String body = body(request);
       assertThat(body.length()).isBetween(2_000, 2_096);
       JsonNode json = new ObjectMapper().readTree(body);
@@ -34,7 +35,8 @@ class GatewayRequestsTest {
 
   @Test
   void chatsGrowByAnAnswerAndAQuestion() throws Exception {
-    List<ByteBuf> requests = new GatewayRequests("m", 400_000, true, 1).ofGrowingChats(20);
+    List<ByteBuf> requests =
+        new GatewayCell.GatewayRequests("m", 400_000, true, 1).ofGrowingChats(20);
     assertThat(requests).hasSize(20);
     for (int i = 8; i < 20; i++) {
       String before = body(requests.get(i - 8));
@@ -52,10 +54,10 @@ class GatewayRequestsTest {
 
   @Test
   void sameSeedGivesTheSameRequests() {
-    GatewayRequests requests = new GatewayRequests("m", 2_048, true, 7);
+    GatewayCell.GatewayRequests requests = new GatewayCell.GatewayRequests("m", 2_048, true, 7);
     assertThat(requests.withSystemPrompts(3)).isEqualTo(requests.withSystemPrompts(3));
     assertThat(requests.withSystemPrompts(3))
-        .isNotEqualTo(new GatewayRequests("m", 2_048, true, 8).withSystemPrompts(3));
+        .isNotEqualTo(new GatewayCell.GatewayRequests("m", 2_048, true, 8).withSystemPrompts(3));
   }
 
   /** The body of a request whose head says how long it is. */

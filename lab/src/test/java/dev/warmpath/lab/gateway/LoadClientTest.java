@@ -112,7 +112,7 @@ class LoadClientTest {
   void nothingIsSentOfALoadThatIsClosed() throws Exception {
     try (StubServer stub = new StubServer("m", List.of(0))) {
       List<InetSocketAddress> targets = List.of(loopback(stub.ports().get(0)));
-      GatewayRequests requests = new GatewayRequests("m", 2_048, false, 1);
+      GatewayCell.GatewayRequests requests = new GatewayCell.GatewayRequests("m", 2_048, false, 1);
       OpenLoad load = new OpenLoad(targets, requests.withSystemPrompts(2), false, 0.001, LONG);
       client.start(load).close();
       while (Thread.getAllStackTraces().keySet().stream()
@@ -137,7 +137,7 @@ class LoadClientTest {
   private LoadTimes run(List<Integer> ports, int count, boolean streamed, Duration limit)
       throws InterruptedException {
     List<InetSocketAddress> targets = ports.stream().map(LoadClientTest::loopback).toList();
-    GatewayRequests requests = new GatewayRequests("m", 2_048, streamed, 1);
+    GatewayCell.GatewayRequests requests = new GatewayCell.GatewayRequests("m", 2_048, streamed, 1);
     OpenLoad load =
         new OpenLoad(targets, requests.withSystemPrompts(count), streamed, 1_000, limit);
     try (RunningLoad running = client.start(load)) {

@@ -16,13 +16,13 @@ class OpenLoopTest {
 
   @Test
   void startsEachRequestWhenItIsDue() throws Exception {
-    new OpenLoop(() -> now, due -> now = due).run(SCHEDULE, number -> started.add(now));
+    new LoadClient.OpenLoop(() -> now, due -> now = due).run(SCHEDULE, number -> started.add(now));
     assertThat(started).containsExactly(1_000L, 1_100L, 1_200L, 1_300L, 1_400L, 1_500L);
   }
 
   @Test
   void keepsTheInstantsOfTheOthersWhenOneIsLate() throws Exception {
-    new OpenLoop(() -> now, due -> now = due)
+    new LoadClient.OpenLoop(() -> now, due -> now = due)
         .run(
             SCHEDULE,
             number -> {
@@ -34,7 +34,7 @@ class OpenLoopTest {
 
   @Test
   void waitsOnWhenItWakesEarly() throws Exception {
-    new OpenLoop(() -> now, due -> now += 30).run(SCHEDULE, number -> started.add(now));
+    new LoadClient.OpenLoop(() -> now, due -> now += 30).run(SCHEDULE, number -> started.add(now));
     assertThat(started).containsExactly(1_020L, 1_110L, 1_200L, 1_320L, 1_410L, 1_500L);
   }
 

@@ -17,25 +17,26 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Small corpora of each kind; their sums are what the engines themselves would reuse. */
 final class CorporaTest {
 
-  private static final Trace CHATS = new SyntheticChats(250, 8, 30, 5).trace();
+  private static final Trace CHATS = new Corpora.SyntheticChats(250, 8, 30, 5).trace();
 
   @TempDir Path folder;
 
   static Stream<CorpusSource> withOneGroup() {
-    RecordedFleet fleet = RecordedFleet.of(5, 1_024);
+    Corpora.RecordedFleet fleet = Corpora.RecordedFleet.of(5, 1_024);
     return Stream.of(
-        new RecordedCorpus("chats", CHATS, fleet),
-        new RecordedCorpus("single removals", CHATS, fleet.withSingleRemovals()),
-        new RecordedCorpus("many engines", CHATS, RecordedFleet.of(70, 1_024)),
-        new RecordedCorpus("ballast", CHATS, fleet.withBallast(13)),
-        new RecordedCorpus("own hashes", CHATS, fleet.withOwnHashes()),
-        new RecordedCorpus("holes", CHATS, fleet.losing(0.02)),
-        new RecordedCorpus("bursts", new SiblingBursts(250, 5).trace(), fleet));
+        new Corpora.RecordedCorpus("chats", CHATS, fleet),
+        new Corpora.RecordedCorpus("single removals", CHATS, fleet.withSingleRemovals()),
+        new Corpora.RecordedCorpus("many engines", CHATS, Corpora.RecordedFleet.of(70, 1_024)),
+        new Corpora.RecordedCorpus("ballast", CHATS, fleet.withBallast(13)),
+        new Corpora.RecordedCorpus("own hashes", CHATS, fleet.withOwnHashes()),
+        new Corpora.RecordedCorpus("holes", CHATS, fleet.losing(0.02)),
+        new Corpora.RecordedCorpus("bursts", new Corpora.SiblingBursts(250, 5).trace(), fleet));
   }
 
   static Stream<CorpusSource> all() {
-    RecordedFleet hybrid = RecordedFleet.hybrid(4, 1_024, 64);
-    return Stream.concat(withOneGroup(), Stream.of(new RecordedCorpus("hybrid", CHATS, hybrid)));
+    Corpora.RecordedFleet hybrid = Corpora.RecordedFleet.hybrid(4, 1_024, 64);
+    return Stream.concat(
+        withOneGroup(), Stream.of(new Corpora.RecordedCorpus("hybrid", CHATS, hybrid)));
   }
 
   private static KvIndex index() {
@@ -57,7 +58,7 @@ final class CorporaTest {
   void theFileSaysTheSame(CorpusSource source) throws IOException {
     Path file = folder.resolve("written.wpix");
     ExactAnswers answers;
-    try (WpixWriter writer = WpixWriter.create(file)) {
+    try (WpixFile.WpixWriter writer = WpixFile.WpixWriter.create(file)) {
       answers = source.feed(writer);
     }
     Corpus read = Corpus.of(new WpixFile(file));
@@ -66,9 +67,12 @@ final class CorporaTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = SyntheticCell.class, names = "BALLAST", mode = EnumSource.Mode.EXCLUDE)
-  void eachCellHasEventsAndAnswers(SyntheticCell cell) throws Exception {
-    Corpus corpus = Corpus.of(Corpora.cell(cell, new CellOptions(3, 60, null)));
+  @EnumSource(
+      value = Corpora.SyntheticCell.class,
+      names = "BALLAST",
+      mode = EnumSource.Mode.EXCLUDE)
+  void eachCellHasEventsAndAnswers(Corpora.SyntheticCell cell) throws Exception {
+    Corpus corpus = Corpus.of(Corpora.cell(cell, new Corpora.CellOptions(3, 60, null)));
     assertThat(corpus.workers()).isEqualTo(3);
     assertThat(corpus.queries()).isEqualTo(60);
     assertThat(corpus.answers().interleaved().scores()).isPositive();

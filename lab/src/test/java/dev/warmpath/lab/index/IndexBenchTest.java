@@ -16,7 +16,8 @@ final class IndexBenchTest {
 
   @Test
   void seesThatAnIndexForgetsToRemove() throws Exception {
-    Corpus corpus = Corpus.of(Corpora.cell(SyntheticCell.HOLES, new CellOptions(3, 80, null)));
+    Corpus corpus =
+        Corpus.of(Corpora.cell(Corpora.SyntheticCell.HOLES, new Corpora.CellOptions(3, 80, null)));
     IndexBench bench = new IndexBench(IndexBenchTest::forgetful, Thread::new, said::add);
     assertThat(bench.round(corpus).exact()).isFalse();
     assertThat(said).anyMatch(line -> line.startsWith("interleaved queries: answered "));

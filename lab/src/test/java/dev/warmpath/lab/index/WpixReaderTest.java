@@ -39,7 +39,7 @@ final class WpixReaderTest {
     Path file = folder.resolve("short.wpix");
     Files.write(file, Arrays.copyOf(whole, bytes));
     assertThatThrownBy(() -> Corpus.of(new WpixFile(file)))
-        .isInstanceOf(WpixException.class)
+        .isInstanceOf(WpixFile.WpixException.class)
         .hasMessageContaining(file.toString())
         .hasMessageContaining("offset ")
         .hasMessageContaining("cut short in ");
@@ -48,7 +48,7 @@ final class WpixReaderTest {
   @Test
   void refusesOtherFilesAndVersions() throws IOException {
     assertRefused(out -> out.putInt(0x04034b50).putInt(1), 0, "does not begin with 'WPIX'");
-    assertRefused(out -> out.putInt(Wpix.MAGIC).putInt(2), 4, "version 2, not 1");
+    assertRefused(out -> out.putInt(WpixFile.Format.MAGIC).putInt(2), 4, "version 2, not 1");
   }
 
   @Test
@@ -85,7 +85,7 @@ final class WpixReaderTest {
     Path file = folder.resolve("refused.wpix");
     Files.write(file, bytes(content));
     assertThatThrownBy(() -> Corpus.of(new WpixFile(file)))
-        .isInstanceOf(WpixException.class)
+        .isInstanceOf(WpixFile.WpixException.class)
         .hasMessageContaining(file.toString())
         .hasMessageContaining(problem);
   }
@@ -113,7 +113,7 @@ final class WpixReaderTest {
   }
 
   private static ByteBuffer header(ByteBuffer out) {
-    return out.putInt(Wpix.MAGIC).putInt(Wpix.VERSION);
+    return out.putInt(WpixFile.Format.MAGIC).putInt(WpixFile.Format.VERSION);
   }
 
   private static void store(ByteBuffer out, int worker, long parent, long... hashes) {

@@ -18,7 +18,7 @@ class RecoveryBenchTest {
   @Test
   @Timeout(180)
   void killedRouterKnowsEverythingAgainAndNothingMore() throws Exception {
-    RecoveryReport report = new RecoveryBench(20_000, dir, 200, line -> {}).run(2);
+    RecoveryBench.RecoveryReport report = new RecoveryBench(20_000, dir, 200, line -> {}).run(2);
 
     assertThat(report.memberships()).isEqualTo(20_000);
     assertThat(report.recoveredShare()).isEqualTo(1);

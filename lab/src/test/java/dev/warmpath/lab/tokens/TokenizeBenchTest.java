@@ -53,7 +53,7 @@ final class TokenizeBenchTest {
 
   @Test
   void textsArePartedBetweenCharactersOnly() {
-    TextStream stream = new TextStream("ab\ud83d\ude00cd");
+    TokenizeBench.TextStream stream = new TokenizeBench.TextStream("ab\ud83d\ude00cd");
     assertThat(List.of(stream.next(3), stream.next(2), stream.next(2)))
         .containsExactly("ab\ud83d\ude00", "cd", "ab");
   }

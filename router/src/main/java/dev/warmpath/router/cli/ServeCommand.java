@@ -1,5 +1,10 @@
 package dev.warmpath.router.cli;
 
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.JsonEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.OutputStreamAppender;
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.RehearsedStart;
 import dev.warmpath.router.RouterProcess;
@@ -9,9 +14,12 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -149,5 +157,92 @@ public final class ServeCommand implements WarmpathCommand {
     System.out.printf("  policy   %s%n", config.policy().name());
     System.out.printf("  replicas %d%n", config.replicas().size());
     System.out.flush();
+  }
+
+  /**
+   * Where a user's programs keep what is to outlive them.
+   *
+   * <p>Immutable.
+   */
+  public static final class DataDirectory {
+
+    private static final String STATE_HOME = "XDG_STATE_HOME";
+
+    private DataDirectory() {}
+
+    /** Warmpath's: {@code $XDG_STATE_HOME/warmpath}, else {@code ~/.warmpath/data}. */
+    public static Path of(Map<String, String> environment, String home) {
+      String state = environment.getOrDefault(STATE_HOME, "");
+      return state.isEmpty() ? Path.of(home, ".warmpath", "data") : Path.of(state, "warmpath");
+    }
+  }
+
+  /** The signal by which operators have a process read its configuration anew. */
+  static final class Hangup {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Hangup.class);
+
+    private Hangup() {}
+
+    /**
+     * Runs {@code work} at each SIGHUP, on a thread of its own.
+     *
+     * @return false where that signal is not heard: not there, or ignored since before the process
+     */
+    public static boolean handle(Runnable work) {
+      try { // no supported way to hear signals exists, and compilers hide this one
+        Class<?> signal = Class.forName("sun.misc.Signal");
+        Class<?> handler = Class.forName("sun.misc.SignalHandler");
+        Object handles =
+            Proxy.newProxyInstance(
+                handler.getClassLoader(),
+                new Class<?>[] {handler},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("handle")) {
+                    work.run();
+                  }
+                  return null;
+                });
+        Object before =
+            signal
+                .getMethod("handle", signal, handler)
+                .invoke(null, signal.getConstructor(String.class).newInstance("HUP"), handles);
+        return !before.equals(handler.getField("SIG_IGN").get(null));
+      } catch (ReflectiveOperationException | RuntimeException e) {
+        LOG.warn("SIGHUP is not heard: {}", e.toString());
+        return false;
+      }
+    }
+  }
+
+  /** The process' log as JSON. */
+  static final class JsonLogging {
+
+    private JsonLogging() {}
+
+    /** From now on each line is a JSON object. */
+    public static void enable() {
+      LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+      Iterator<Appender<ILoggingEvent>> appenders =
+          context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders();
+      while (appenders.hasNext()) {
+        if (appenders.next() instanceof OutputStreamAppender<ILoggingEvent> lines) {
+          lines.setEncoder(encoder(context));
+        }
+      }
+    }
+
+    private static JsonEncoder encoder(LoggerContext context) {
+      JsonEncoder encoder = new JsonEncoder();
+      encoder.setContext(context);
+      encoder.setWithSequenceNumber(false);
+      encoder.setWithNanoseconds(false);
+      encoder.setWithContext(false);
+      encoder.setWithMessage(false);
+      encoder.setWithArguments(false);
+      encoder.setWithFormattedMessage(true);
+      encoder.start();
+      return encoder;
+    }
   }
 }

@@ -2,11 +2,16 @@ package dev.warmpath.router.console;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.logs.Decision;
 import dev.warmpath.router.prompt.TreeRoom;
 import dev.warmpath.router.proxy.RequestBody;
 import dev.warmpath.router.proxy.RequestHead;
+import dev.warmpath.router.proxy.Route;
+import dev.warmpath.router.proxy.Routes;
+import dev.warmpath.router.reload.ConfigChange;
 import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.security.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
@@ -24,6 +29,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -373,5 +379,82 @@ public final class AdminVerticle extends VerticleBase {
     ObjectNode root = JSON.createObjectNode();
     root.putObject("error").put("message", what);
     return root;
+  }
+
+  /**
+   * Finds out for which path a body is: by what only that path's bodies have.
+   *
+   * <p>Immutable.
+   */
+  private static final class BodyKind {
+
+    /** Fields of a Messages request that no chat has. */
+    private static final List<String> MESSAGES_FIELDS =
+        List.of("system", "stop_sequences", "anthropic_version", "anthropic_beta", "mcp_servers");
+
+    /** Content that only Messages requests have. */
+    private static final Set<String> MESSAGES_BLOCKS =
+        Set.of("tool_use", "tool_result", "redacted_thinking", "image", "document");
+
+    private BodyKind() {}
+
+    /** How bodies of {@code path} are read; null if it takes none. */
+    static @Nullable RequestKind ofPath(String path) {
+      return Routes.ALWAYS.find(path).map(Route::kind).orElse(null);
+    }
+
+    /** What the body looks like. A Messages request without a mark of its own counts as a chat. */
+    static RequestKind guess(JsonNode body) {
+      if (body.has("messages")) {
+        return isMessages(body) ? RequestKind.MESSAGES : RequestKind.CHAT;
+      }
+      return body.has("input") ? RequestKind.RESPONSES : RequestKind.COMPLETION;
+    }
+
+    private static boolean isMessages(JsonNode body) {
+      if (MESSAGES_FIELDS.stream().anyMatch(body::has)) {
+        return true;
+      }
+      for (JsonNode tool : body.path("tools")) {
+        if (tool.has("input_schema")) {
+          return true;
+        }
+      }
+      for (JsonNode message : body.path("messages")) {
+        for (JsonNode block : message.path("content")) {
+          if (MESSAGES_BLOCKS.contains(block.path("type").asText()) || block.has("cache_control")) {
+            return true;
+          }
+        }
+      }
+      return false;
+    }
+  }
+
+  /** The answer of {@code POST /admin/reload}: what has changed, or why nothing has. */
+  private static final class ReloadReport {
+
+    private ReloadReport() {}
+
+    static ObjectNode of(ReloadResult result) {
+      if (!result.problems().isEmpty()) {
+        ObjectNode refused = AdminVerticle.errorNode("the configuration stays as it is");
+        result.problems().forEach(refused.putArray("problems")::add);
+        return refused;
+      }
+      ObjectNode root = JsonNodeFactory.instance.objectNode();
+      changes(root.putArray("applied"), result.applied());
+      changes(root.putArray("needsRestart"), result.needsRestart());
+      return root;
+    }
+
+    private static void changes(ArrayNode to, List<ConfigChange> changes) {
+      for (ConfigChange change : changes) {
+        to.addObject()
+            .put("key", change.key())
+            .put("before", change.before())
+            .put("after", change.after());
+      }
+    }
   }
 }

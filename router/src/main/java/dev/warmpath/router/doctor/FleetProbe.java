@@ -4,14 +4,20 @@ import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.EventStreams;
 import dev.warmpath.router.HostFacts;
+import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.FileWatch;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.AnnouncedRanks;
+import dev.warmpath.router.members.Found;
 import dev.warmpath.router.members.HostRules;
+import dev.warmpath.router.members.Look;
 import dev.warmpath.router.members.Member;
+import dev.warmpath.router.members.Membership;
+import dev.warmpath.router.members.ReplicaCheck;
+import dev.warmpath.router.prompt.InferenceRules;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.ProbeComparison;
 import dev.warmpath.router.tokenize.TokenizerStatus;
@@ -22,12 +28,19 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
+import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -35,6 +48,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -289,5 +307,123 @@ public final class FleetProbe implements AutoCloseable {
     files.close();
     vertx.close();
     tokenizers.close();
+  }
+
+  /**
+   * Looks once at each source of replicas, and takes and refuses what they name as the router does.
+   * Blocks.
+   *
+   * <p>Confined to one thread.
+   */
+  private static final class DiscoveryProbe {
+
+    private final ReplicaCheck check;
+    private final List<ReplicaConfig> replicas = new ArrayList<>();
+    private final List<DiscoveryFacts> sources = new ArrayList<>();
+
+    /** Looks at all sources of {@code config}. */
+    DiscoveryProbe(RouterConfig config) {
+      check = new HostRules(config.fleet().hostPatterns()).firstOfName();
+      take(Membership.CONFIGURATION, config.replicas(), new ArrayList<>());
+      config.discovery().forEach(source -> sources.add(look(source)));
+    }
+
+    /** Those that are configured, and those that were found. */
+    List<ReplicaConfig> replicas() {
+      return List.copyOf(replicas);
+    }
+
+    List<DiscoveryFacts> sources() {
+      return sources;
+    }
+
+    private DiscoveryFacts look(DiscoveryConfig source) {
+      try (Look look = Look.of(source, new InferenceRules(new Random()))) {
+        Found found = look.look();
+        List<String> refused = new ArrayList<>(found.refused());
+        List<String> taken = take(source.name(), found.replicas(), refused);
+        return new DiscoveryFacts(source.name(), null, taken, refused);
+      } catch (IOException e) {
+        return new DiscoveryFacts(
+            source.name(), String.valueOf(e.getMessage()), List.of(), List.of());
+      }
+    }
+
+    /** Returns the names of those that are taken. */
+    private List<String> take(String source, List<ReplicaConfig> named, List<String> refused) {
+      List<String> taken = new ArrayList<>();
+      for (ReplicaConfig replica : named) {
+        String reason = check.judge(source, replica).refusal();
+        if (reason == null) {
+          replicas.add(replica);
+          taken.add(replica.name());
+        } else {
+          refused.add(replica.name() + ": " + reason);
+        }
+      }
+      return taken;
+    }
+  }
+
+  /**
+   * Reads a server's certificate, whoever signed it: whether it is trusted shows when the replica
+   * is asked. Nothing is sent to the server.
+   */
+  private static final class TlsProbe {
+
+    private static final int DEFAULT_PORT = 443;
+
+    private TlsProbe() {}
+
+    /** The certificate of an {@code https} address; null if it has none, or shows none in time. */
+    static @Nullable TlsFacts read(URI url, Duration timeout) {
+      if (!"https".equals(url.getScheme())) {
+        return null;
+      }
+      int port = url.getPort() < 0 ? DEFAULT_PORT : url.getPort();
+      int millis = (int) timeout.toMillis();
+      try (Socket plain = new Socket()) {
+        plain.connect(new InetSocketAddress(url.getHost(), port), millis);
+        plain.setSoTimeout(millis);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, new TrustManager[] {new AnyCertificate()}, null);
+        try (SSLSocket socket =
+            (SSLSocket) context.getSocketFactory().createSocket(plain, url.getHost(), port, true)) {
+          socket.startHandshake();
+          X509Certificate shown = (X509Certificate) socket.getSession().getPeerCertificates()[0];
+          return new TlsFacts(
+              shown.getSubjectX500Principal().getName(), shown.getNotAfter().toInstant());
+        }
+      } catch (IOException | GeneralSecurityException e) {
+        return null;
+      }
+    }
+
+    /** Lets the handshake go on with any certificate. */
+    private static final class AnyCertificate extends X509ExtendedTrustManager {
+
+      @Override
+      public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket) {}
+
+      @Override
+      public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket) {}
+
+      @Override
+      public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {}
+
+      @Override
+      public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {}
+
+      @Override
+      public void checkClientTrusted(X509Certificate[] chain, String authType) {}
+
+      @Override
+      public void checkServerTrusted(X509Certificate[] chain, String authType) {}
+
+      @Override
+      public X509Certificate[] getAcceptedIssuers() {
+        return new X509Certificate[0];
+      }
+    }
   }
 }

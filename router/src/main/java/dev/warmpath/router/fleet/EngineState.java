@@ -88,7 +88,7 @@ public final class EngineState {
   private final Obedience caps = new Obedience();
   private final Obedience pulls = new Obedience();
   private final Obedience handsOut = new Obedience();
-  private final HandOuts handOuts = new HandOuts();
+  private final LoadQueue.HandOuts handOuts = new LoadQueue.HandOuts();
   private int pullsUnderWay;
 
   /** When a prompt was last seen to be computed. */
@@ -195,7 +195,7 @@ public final class EngineState {
   }
 
   /** What it hands out to others. */
-  HandOuts handOuts() {
+  LoadQueue.HandOuts handOuts() {
     return handOuts;
   }
 

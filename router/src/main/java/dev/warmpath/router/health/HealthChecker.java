@@ -6,6 +6,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Replica.Check;
+import dev.warmpath.router.fleet.Replica.Health;
 import dev.warmpath.router.members.AnnouncedRanks;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
@@ -370,5 +371,79 @@ public final class HealthChecker extends VerticleBase {
             answer.status() == OK
                 ? Future.succeededFuture(answer.buffer())
                 : Future.failedFuture("status " + answer.status()));
+  }
+
+  /**
+   * Learns how many requests a replica takes before they wait in its engines' own queues, where
+   * they could not go to another replica any more.
+   *
+   * <p>More than the configured number waiting: the limit falls to what was in flight without the
+   * excess. Fewer, and the limit is nearly reached: it rises by a tenth.
+   *
+   * <p>Confined to its event loop.
+   */
+  static final class LearnedLimit {
+
+    private static final double NEARLY = 0.9;
+
+    private LearnedLimit() {}
+
+    /**
+     * The replica's metrics say this.
+     *
+     * @param mayWait requests that may wait in a replica's engines; 0: any number
+     */
+    static void learn(Replica replica, MetricsPage metrics, int mayWait) {
+      if (mayWait == 0) {
+        replica.limit(Replica.NO_LIMIT);
+        return;
+      }
+      if (Double.isNaN(metrics.waiting())) {
+        return;
+      }
+      int inFlight = replica.requests();
+      int limit = replica.limit();
+      int excess = (int) Math.min(metrics.waiting(), Integer.MAX_VALUE) - mayWait;
+      if (excess > 0) {
+        replica.limit(Math.max(1, Math.min(limit, inFlight - excess)));
+      } else if (limit < Replica.NO_LIMIT && inFlight >= NEARLY * limit) {
+        replica.limit(limit + Math.max(1, limit / 10));
+      }
+    }
+  }
+
+  /**
+   * Turns single checks into a verdict: so many good ones in a row bring a replica up, so many bad
+   * ones take it down. The very first good check brings it up at once, so that a start is not
+   * delayed.
+   *
+   * <p>Confined to its event loop.
+   */
+  static final class Streak {
+
+    private Health verdict = Health.DOWN;
+    private boolean wasUp;
+    private int against;
+
+    /**
+     * The verdict after one more check.
+     *
+     * @param rise good checks in a row that bring it up
+     * @param fall bad checks in a row that take it down
+     */
+    Health after(boolean good, int rise, int fall) {
+      if (good == (verdict == Health.UP)) {
+        against = 0;
+        return verdict;
+      }
+      against++;
+      int needed = good ? (wasUp ? rise : 1) : fall;
+      if (against >= needed) {
+        verdict = good ? Health.UP : Health.DOWN;
+        wasUp = true;
+        against = 0;
+      }
+      return verdict;
+    }
   }
 }

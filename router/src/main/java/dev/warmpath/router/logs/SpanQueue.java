@@ -5,10 +5,13 @@ import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.trace.ReadWriteSpan;
 import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntConsumer;
 
 /**
  * Spans that wait for the collector, up to a number; more are dropped and counted. OpenTelemetry
@@ -78,5 +81,52 @@ final class SpanQueue implements SpanProcessor {
 
   long dropped() {
     return dropped.sum();
+  }
+
+  /**
+   * Counts the spans that another exporter sends.
+   *
+   * <p>Thread-safe.
+   */
+  private static final class CountedExporter implements SpanExporter {
+
+    private final SpanExporter exporter;
+    private final IntConsumer begun;
+    private final LongAdder exported = new LongAdder();
+    private final LongAdder failed = new LongAdder();
+
+    /**
+     * @param begun gets the size of each batch when it is given to {@code exporter}
+     */
+    CountedExporter(SpanExporter exporter, IntConsumer begun) {
+      this.exporter = exporter;
+      this.begun = begun;
+    }
+
+    @Override
+    public CompletableResultCode export(Collection<SpanData> spans) {
+      int count = spans.size();
+      begun.accept(count);
+      CompletableResultCode result = exporter.export(spans);
+      return result.whenComplete(() -> (result.isSuccess() ? exported : failed).add(count));
+    }
+
+    @Override
+    public CompletableResultCode flush() {
+      return exporter.flush();
+    }
+
+    @Override
+    public CompletableResultCode shutdown() {
+      return exporter.shutdown();
+    }
+
+    long exported() {
+      return exported.sum();
+    }
+
+    long failed() {
+      return failed.sum();
+    }
   }
 }

@@ -11,6 +11,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
 import io.opentelemetry.sdk.resources.Resource;
@@ -22,6 +23,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -134,5 +136,20 @@ public final class Tracing implements AutoCloseable {
   @Override
   public void close() {
     provider.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** Reads the headers of a request for a propagator. */
+  private enum HeaderGetter implements TextMapGetter<UnaryOperator<@Nullable String>> {
+    INSTANCE;
+
+    @Override
+    public Iterable<String> keys(UnaryOperator<@Nullable String> headers) {
+      return List.of();
+    }
+
+    @Override
+    public @Nullable String get(@Nullable UnaryOperator<@Nullable String> headers, String name) {
+      return headers == null ? null : headers.apply(name);
+    }
   }
 }

@@ -1,5 +1,8 @@
 package dev.warmpath.router.routing;
 
+import java.util.HashMap;
+import java.util.Map;
+
 /**
  * The lowest product of prefill and decode load, {@code (q + c)·(r + 1)}: q queued tokens, c of
  * this prompt's to compute, r requests in flight. Equal products go by c, then r.
@@ -109,6 +112,45 @@ final class LmetricPolicy implements RankingPolicy {
     @Override
     public String reason(int winner) {
       return hotspot ? "hotspot" : candidates.reason(request, winner);
+    }
+  }
+
+  /**
+   * How many of the last {@value #WINDOW} requests were of each class.
+   *
+   * <p>Thread-safe.
+   */
+  static final class ClassShares {
+
+    static final int WINDOW = 1024;
+
+    private final long[] last = new long[WINDOW];
+    private final Map<Long, Integer> counts = new HashMap<>();
+    private long added;
+
+    /** A request of this class was routed. */
+    synchronized void add(long requestClass) {
+      int place = (int) (added % WINDOW);
+      if (added++ >= WINDOW) {
+        counts.computeIfPresent(last[place], (gone, count) -> count == 1 ? null : count - 1);
+      }
+      last[place] = requestClass;
+      counts.merge(requestClass, 1, Integer::sum);
+    }
+
+    /** Requests of this class. */
+    synchronized int requests(long requestClass) {
+      return counts.getOrDefault(requestClass, 0);
+    }
+
+    /** Requests of all classes. */
+    synchronized int all() {
+      return (int) Math.min(added, WINDOW);
+    }
+
+    /** How many classes are remembered. */
+    synchronized int classes() {
+      return counts.size();
     }
   }
 }

@@ -18,15 +18,21 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -269,5 +275,121 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
   @Override
   public void close() {
     http.close();
+  }
+
+  /**
+   * Whether one replica may be asked one thing: not for a while after it said that it does not
+   * offer it, and not for a shorter while after several failures in a row.
+   *
+   * <p>Thread-safe.
+   */
+  static final class Gate {
+
+    private static final long NOT_OFFERED_NANOS = TimeUnit.MINUTES.toNanos(10);
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final int MOST_FAILURES = 5;
+
+    private final LongSupplier nanoClock;
+    private boolean closed;
+    private long openAtNanos;
+    private int failures;
+
+    Gate(LongSupplier nanoClock) {
+      this.nanoClock = nanoClock;
+    }
+
+    /** Whether it may be asked now. */
+    synchronized boolean allows() {
+      if (closed && nanoClock.getAsLong() - openAtNanos >= 0) {
+        closed = false;
+      }
+      return !closed;
+    }
+
+    synchronized void notOffered() {
+      closeFor(NOT_OFFERED_NANOS);
+    }
+
+    /** It answered, well or not. */
+    synchronized void answered() {
+      failures = 0;
+    }
+
+    /** One more failure; after a rest the next one closes it again. */
+    synchronized void failed() {
+      failures++;
+      if (failures >= MOST_FAILURES) {
+        failures = MOST_FAILURES - 1;
+        closeFor(REST_NANOS);
+      }
+    }
+
+    private void closeFor(long nanos) {
+      closed = true;
+      openAtNanos = nanoClock.getAsLong() + nanos;
+    }
+  }
+
+  /**
+   * Token ids that engines said, by a digest of the request. Those asked for least recently give
+   * way.
+   *
+   * <p>Thread-safe.
+   */
+  static final class PromptCache {
+
+    private static final int BYTES_PER_TOKEN = 4;
+    private static final int BYTES_PER_ENTRY = 160;
+
+    private final long limitBytes;
+    private final Map<BigInteger, int[]> prompts = new LinkedHashMap<>(16, 0.75f, true);
+    private long heldBytes;
+
+    PromptCache(long limitBytes) {
+      this.limitBytes = limitBytes;
+    }
+
+    /**
+     * A name for the request that nobody can make another request have; another one on each day, as
+     * prompts may hold the date.
+     */
+    static BigInteger key(String path, LocalDate date, byte[] body) {
+      try {
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        digest.update((path + ' ' + date + ' ').getBytes(StandardCharsets.UTF_8));
+        return new BigInteger(1, digest.digest(body));
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException("every Java has SHA-256", e);
+      }
+    }
+
+    /** The ids, not to be changed; null if they are not known. */
+    synchronized int @Nullable [] get(BigInteger key) {
+      return prompts.get(key);
+    }
+
+    synchronized void put(BigInteger key, int[] ids) {
+      int[] before = prompts.put(key, ids);
+      heldBytes += weight(ids) - (before == null ? 0 : weight(before));
+      Iterator<int[]> oldest = prompts.values().iterator();
+      while (heldBytes > limitBytes && oldest.hasNext()) {
+        heldBytes -= weight(oldest.next());
+        oldest.remove();
+      }
+    }
+
+    /** What an engine said before is not believed any more. */
+    synchronized void clear() {
+      prompts.clear();
+      heldBytes = 0;
+    }
+
+    synchronized double share() {
+      return (double) heldBytes / limitBytes;
+    }
+
+    private static long weight(int[] ids) {
+      return (long) ids.length * BYTES_PER_TOKEN + BYTES_PER_ENTRY;
+    }
   }
 }

@@ -8,8 +8,8 @@
  *
  * <p>Start with {@link Upstreams}, by which traffic, health checks and all other questions reach a
  * replica. {@link EngineClient} asks the router's own questions over connections of its own, {@link
- * EngineHttp} those that wait for an answer. {@link AnswerHeads} handles response heads that Vert.x
- * would misread.
+ * EngineHttp} those that wait for an answer. {@code Upstreams.AnswerHeads} handles response heads
+ * that Vert.x would misread.
  */
 @NullMarked
 package dev.warmpath.router.upstream;

@@ -11,7 +11,7 @@ class HangupTest {
   @Test
   void hearsEverySignal() throws Exception {
     AtomicInteger heard = new AtomicInteger();
-    boolean handled = Hangup.handle(heard::incrementAndGet);
+    boolean handled = ServeCommand.Hangup.handle(heard::incrementAndGet);
     assumeThat(handled).as("nobody started the tests with signals ignored").isTrue();
     for (int i = 1; i <= 2; i++) {
       int expected = i;

@@ -25,7 +25,7 @@ class JsonLoggingTest {
             context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().next();
     Encoder<ILoggingEvent> text = appender.getEncoder();
     try {
-      JsonLogging.enable();
+      ServeCommand.JsonLogging.enable();
       Logger logger = context.getLogger("dev.warmpath.X");
       IllegalStateException bug = new IllegalStateException("b\"ug");
       LoggingEvent event =

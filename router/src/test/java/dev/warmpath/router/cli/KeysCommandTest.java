@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.security.ApiKeyConfig;
-import dev.warmpath.router.security.ApiKeyFile;
+import dev.warmpath.router.security.ApiKeys;
 import dev.warmpath.router.security.Secrets;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -22,7 +22,9 @@ class KeysCommandTest {
     String key =
         printed.lines().filter(line -> line.startsWith("  wpk-")).findFirst().orElseThrow();
     ApiKeyConfig entry =
-        ApiKeyFile.parse(printed.substring(printed.lastIndexOf("keys:")), "f").keys().get(0);
+        ApiKeys.ApiKeyFile.parse(printed.substring(printed.lastIndexOf("keys:")), "f")
+            .keys()
+            .get(0);
     assertThat(entry.name()).isEqualTo("team-a");
     assertThat(entry.sha256()).containsExactly(Secrets.hash(key.strip()));
     assertThat(key.strip()).hasSize(4 + 43);

@@ -48,7 +48,7 @@ final class MainTest {
   @ValueSource(ints = {60, 80, 140})
   void examplesStayWholeAndProseIsWrappedAtTheWidth(int width) {
     CommandLine line = new CommandLine(new Explained());
-    HelpText.apply(line);
+    Main.HelpText.apply(line);
     line.setUsageHelpAutoWidth(false).setUsageHelpWidth(width);
     String help = line.getUsageMessage(CommandLine.Help.Ansi.OFF);
     assertThat(help)
@@ -68,7 +68,7 @@ final class MainTest {
   @Test
   void theListOfCommandsHasWholeSentences() {
     CommandLine line = new CommandLine(new Main()).addSubcommand(new Explained());
-    HelpText.apply(line);
+    Main.HelpText.apply(line);
     String help = String.join(" ", line.getUsageMessage().lines().map(String::strip).toList());
     assertThat(help)
         .contains("Explains how a sentence goes on that its source breaks in the middle.");

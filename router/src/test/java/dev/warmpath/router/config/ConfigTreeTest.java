@@ -16,7 +16,7 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.router.reload.ConfigChange;
 import dev.warmpath.router.reload.ConfigChanges;
 import dev.warmpath.router.routing.Policies;
-import dev.warmpath.router.security.ApiKeyFile;
+import dev.warmpath.router.security.ApiKeys;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -444,7 +444,8 @@ class ConfigTreeTest {
             .map(ConfigTreeTest::withoutMeaning)
             .toList();
     assertThat(rows)
-        .isEqualTo(ConfigKey.all(ApiKeyFile.class).stream().map(ConfigTreeTest::row).toList());
+        .isEqualTo(
+            ConfigKey.all(ApiKeys.ApiKeyFile.class).stream().map(ConfigTreeTest::row).toList());
   }
 
   @Test

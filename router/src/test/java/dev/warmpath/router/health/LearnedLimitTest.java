@@ -15,9 +15,9 @@ class LearnedLimitTest {
   @Test
   void fallsToWhatDoesNotWait() {
     inFlight(100);
-    LearnedLimit.learn(replica, waiting("20.0", "4.0"), 4);
+    HealthChecker.LearnedLimit.learn(replica, waiting("20.0", "4.0"), 4);
     assertThat(replica.limit()).isEqualTo(80);
-    LearnedLimit.learn(replica, waiting("0.0", "4.0"), 4);
+    HealthChecker.LearnedLimit.learn(replica, waiting("0.0", "4.0"), 4);
     assertThat(replica.limit()).as("as many may wait").isEqualTo(88);
   }
 
@@ -25,26 +25,26 @@ class LearnedLimitTest {
   void risesOnlyWhenItIsNearlyReached() {
     replica.limit(50);
     inFlight(20);
-    LearnedLimit.learn(replica, waiting("0.0", "0.0"), 4);
+    HealthChecker.LearnedLimit.learn(replica, waiting("0.0", "0.0"), 4);
     assertThat(replica.limit()).isEqualTo(50);
     inFlight(25);
-    LearnedLimit.learn(replica, waiting("0.0", "0.0"), 4);
+    HealthChecker.LearnedLimit.learn(replica, waiting("0.0", "0.0"), 4);
     assertThat(replica.limit()).isEqualTo(55);
   }
 
   @Test
   void neverShutsOut() {
     inFlight(3);
-    LearnedLimit.learn(replica, waiting("1e9", "0"), 4);
+    HealthChecker.LearnedLimit.learn(replica, waiting("1e9", "0"), 4);
     assertThat(replica.limit()).isEqualTo(1);
   }
 
   @Test
   void staysUnknownWithoutWordOrWish() {
     inFlight(100);
-    LearnedLimit.learn(
+    HealthChecker.LearnedLimit.learn(
         replica, MetricsPage.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)), 4);
-    LearnedLimit.learn(replica, waiting("50", "50"), 0);
+    HealthChecker.LearnedLimit.learn(replica, waiting("50", "50"), 0);
     assertThat(replica.limit()).isEqualTo(Replica.NO_LIMIT);
   }
 

@@ -9,14 +9,14 @@ class StreakTest {
 
   @Test
   void theFirstGoodCheckCountsAndThenItTakesARow() {
-    Streak streak = new Streak();
+    HealthChecker.Streak streak = new HealthChecker.Streak();
     assertThat(verdicts(streak, "-+")).isEqualTo("DU");
     assertThat(verdicts(streak, "--+--")).isEqualTo("UUUUU");
     assertThat(verdicts(streak, "-")).isEqualTo("D");
     assertThat(verdicts(streak, "+-+-++")).isEqualTo("DDDDDU");
   }
 
-  private static String verdicts(Streak streak, String checks) {
+  private static String verdicts(HealthChecker.Streak streak, String checks) {
     StringBuilder seen = new StringBuilder();
     for (char check : checks.toCharArray()) {
       seen.append(streak.after(check == '+', 2, 3) == Health.UP ? 'U' : 'D');

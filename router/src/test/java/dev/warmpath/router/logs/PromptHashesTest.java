@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.router.logs.PromptHashes.Pieces;
+import dev.warmpath.router.logs.DecisionLine.PromptHashes.Pieces;
 import java.util.Base64;
 import java.util.Random;
 import java.util.stream.LongStream;
@@ -14,7 +14,7 @@ class PromptHashesTest {
 
   @Test
   void onlyWhatDiffersFromTheSessionsPromptBeforeIsWritten() {
-    PromptHashes prompts = new PromptHashes(LogKey.fresh(new Random(1)));
+    DecisionLine.PromptHashes prompts = new DecisionLine.PromptHashes(LogKey.fresh(new Random(1)));
     long[] first = LongStream.range(0, 400).toArray();
     long[] longer = LongStream.range(0, 480).toArray();
     assertThat(prompts.of(chain(first), "s").keep()).isZero();
@@ -31,7 +31,7 @@ class PromptHashesTest {
 
   @Test
   void theOldestSessionsAreForgotten() {
-    PromptHashes prompts = new PromptHashes(LogKey.fresh(new Random(1)));
+    DecisionLine.PromptHashes prompts = new DecisionLine.PromptHashes(LogKey.fresh(new Random(1)));
     BlockChain half = chain(LongStream.range(0, 1 << 19).toArray());
     BlockChain some = chain(LongStream.range(0, 10).toArray());
     prompts.of(some, "a");
@@ -44,9 +44,9 @@ class PromptHashesTest {
   @Test
   void withoutTheKeyNothingCanBeGuessed() {
     BlockChain chain = chain(LongStream.range(0, 400).toArray());
-    Pieces one = new PromptHashes(LogKey.fresh(new Random(1))).of(chain, null);
-    Pieces same = new PromptHashes(LogKey.fresh(new Random(1))).of(chain, null);
-    Pieces other = new PromptHashes(LogKey.fresh(new Random(2))).of(chain, null);
+    Pieces one = new DecisionLine.PromptHashes(LogKey.fresh(new Random(1))).of(chain, null);
+    Pieces same = new DecisionLine.PromptHashes(LogKey.fresh(new Random(1))).of(chain, null);
+    Pieces other = new DecisionLine.PromptHashes(LogKey.fresh(new Random(2))).of(chain, null);
     assertThat(one).isEqualTo(same).isNotEqualTo(other);
   }
 

@@ -157,13 +157,13 @@ class CostPoliciesTest {
 
   @Test
   void lmetricRemembersAWindow() {
-    ClassShares shares = new ClassShares();
-    for (int i = 0; i < 3 * ClassShares.WINDOW; i++) {
+    LmetricPolicy.ClassShares shares = new LmetricPolicy.ClassShares();
+    for (int i = 0; i < 3 * LmetricPolicy.ClassShares.WINDOW; i++) {
       shares.add(i / 2);
     }
-    assertThat(shares.all()).isEqualTo(ClassShares.WINDOW);
-    assertThat(shares.classes()).isEqualTo(ClassShares.WINDOW / 2);
+    assertThat(shares.all()).isEqualTo(LmetricPolicy.ClassShares.WINDOW);
+    assertThat(shares.classes()).isEqualTo(LmetricPolicy.ClassShares.WINDOW / 2);
     assertThat(shares.requests(0)).isZero();
-    assertThat(shares.requests(3 * ClassShares.WINDOW / 2 - 1)).isEqualTo(2);
+    assertThat(shares.requests(3 * LmetricPolicy.ClassShares.WINDOW / 2 - 1)).isEqualTo(2);
   }
 }

@@ -8,7 +8,8 @@ class CacheSizesTest {
 
   @Test
   void tokenizersShareWhatBodiesLeave() {
-    assertThat(CacheSizes.of(64 << 20, 3)).isEqualTo(new CacheSizes(16 << 20, 16 << 20));
-    assertThat(CacheSizes.of(64 << 20, 0).tokenizerBytes()).isEqualTo(48 << 20);
+    assertThat(LoadedTokenizers.CacheSizes.of(64 << 20, 3))
+        .isEqualTo(new LoadedTokenizers.CacheSizes(16 << 20, 16 << 20));
+    assertThat(LoadedTokenizers.CacheSizes.of(64 << 20, 0).tokenizerBytes()).isEqualTo(48 << 20);
   }
 }

@@ -185,7 +185,7 @@ class RemotePromptsTest {
   @Test
   void aGateClosesAfterFailuresInARowAndOpensAgain() {
     AtomicLong now = new AtomicLong(Long.MAX_VALUE - 5);
-    Gate gate = new Gate(now::get);
+    RemotePrompts.Gate gate = new RemotePrompts.Gate(now::get);
     for (int i = 0; i < 4; i++) {
       gate.failed();
     }
@@ -210,10 +210,10 @@ class RemotePromptsTest {
 
   @Test
   void theMemoryForgetsWhatWasAskedForLeastRecently() {
-    PromptCache cache = new PromptCache(600);
+    RemotePrompts.PromptCache cache = new RemotePrompts.PromptCache(600);
     BigInteger[] keys = new BigInteger[3];
     for (int i = 0; i < 3; i++) {
-      keys[i] = PromptCache.key("/p", DAY, new byte[] {(byte) i});
+      keys[i] = RemotePrompts.PromptCache.key("/p", DAY, new byte[] {(byte) i});
     }
     cache.put(keys[0], new int[10]);
     cache.put(keys[0], new int[20]);
@@ -225,8 +225,8 @@ class RemotePromptsTest {
     assertThat(cache.get(keys[0])).isNotNull();
     cache.put(keys[1], new int[1000]);
     assertThat(cache.share()).isZero();
-    assertThat(PromptCache.key("/p", DAY, new byte[0]))
-        .isNotEqualTo(PromptCache.key("/q", DAY, new byte[0]));
+    assertThat(RemotePrompts.PromptCache.key("/p", DAY, new byte[0]))
+        .isNotEqualTo(RemotePrompts.PromptCache.key("/q", DAY, new byte[0]));
   }
 
   private static Rig rig(Engine engine) {

@@ -20,9 +20,11 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.dispatch.PromptHistory;
 import dev.warmpath.router.dispatch.UncachedCauses;
-import dev.warmpath.simulator.capture.VerifyReport.Verdicts;
+import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -345,5 +347,113 @@ public final class CaptureVerifier {
 
   private long count(StreamCounter counter) {
     return engines.values().stream().mapToLong(engine -> engine.counters().get(counter)).sum();
+  }
+
+  /**
+   * Where in a capture replays are answered, known ahead: a question whose answer was not recorded
+   * before the next judged request must count as refused.
+   *
+   * <p>Confined to its verifier.
+   */
+  private static final class ReplaySchedule {
+
+    /** Per stream, by record number: replays (positive) and requests behind a mark (negative). */
+    private final Map<Integer, Deque<Long>> ahead = new HashMap<>();
+
+    static ReplaySchedule of(Path file, CaptureOpener opener) throws IOException {
+      ReplaySchedule schedule = new ReplaySchedule();
+      QuietStreams quiet = new QuietStreams();
+      try (CaptureReader reader = opener.open(file)) {
+        CaptureRecord record = reader.next();
+        for (long number = 1; record != null; number++) {
+          schedule.note(record, number, quiet.judges(record));
+          record = reader.next();
+        }
+      }
+      return schedule;
+    }
+
+    private void note(CaptureRecord record, long number, boolean judged) {
+      if (record instanceof CaptureRecord.Replay) {
+        ahead.computeIfAbsent(record.stream(), stream -> new ArrayDeque<>()).add(number);
+      } else if (judged) {
+        ahead.computeIfAbsent(record.stream(), stream -> new ArrayDeque<>()).add(-number);
+      }
+    }
+
+    /**
+     * Whether a replay of {@code stream} is answered from record {@code number} on, and in time.
+     */
+    boolean answers(int stream, long number) {
+      Deque<Long> steps = ahead.getOrDefault(stream, new ArrayDeque<>());
+      while (!steps.isEmpty() && Math.abs(steps.getFirst()) < number) {
+        steps.removeFirst();
+      }
+      return !steps.isEmpty() && steps.getFirst() > 0;
+    }
+  }
+
+  /**
+   * How the predictions of one capture came out.
+   *
+   * @param engine the recorded engines, release included
+   * @param events events applied
+   * @param blocks block hashes announced as stored
+   * @param requests requests recorded
+   * @param judged requests behind a {@code quiescent} mark
+   * @param skipped requests that prove nothing, by reason
+   * @param busy the other requests: not judged, because events were under way
+   * @param dropped batches that a rehearsal dropped
+   * @param unseen requests behind a loss that nothing had shown yet: not judged
+   * @param router what the recording router had predicted itself, where it did
+   * @param uncached tokens that engines computed of the judged requests' prompts, by the label of
+   *     why they were not cached
+   * @param truncated whether the file ends inside a record
+   */
+  public record VerifyReport(
+      String engine,
+      long events,
+      long blocks,
+      long requests,
+      Verdicts judged,
+      Map<String, Long> skipped,
+      Verdicts busy,
+      long dropped,
+      Verdicts unseen,
+      Verdicts router,
+      Map<String, Long> uncached,
+      boolean truncated) {
+
+    public VerifyReport {
+      skipped = new TreeMap<>(skipped);
+      uncached = new TreeMap<>(uncached);
+    }
+
+    /** How many predictions were equal to the truth, above and below it. */
+    public record Verdicts(long exact, long over, long under) {
+
+      /** How many there are. */
+      public long count() {
+        return exact + over + under;
+      }
+
+      static final Verdicts NONE = new Verdicts(0, 0, 0);
+
+      Verdicts with(long predicted, long actual) {
+        return new Verdicts(
+            exact + (predicted == actual ? 1 : 0),
+            over + (predicted > actual ? 1 : 0),
+            under + (predicted < actual ? 1 : 0));
+      }
+
+      Verdicts plus(Verdicts other) {
+        return new Verdicts(exact + other.exact, over + other.over, under + other.under);
+      }
+    }
+
+    /** Requests that prove nothing. */
+    public long skippedRequests() {
+      return skipped.values().stream().mapToLong(Long::longValue).sum();
+    }
   }
 }

@@ -17,7 +17,6 @@ import dev.warmpath.router.doctor.FleetProbe;
 import dev.warmpath.simulator.demo.CauseCheck;
 import dev.warmpath.simulator.demo.ChatClient;
 import dev.warmpath.simulator.demo.ChatLoad;
-import dev.warmpath.simulator.demo.CheckReport;
 import dev.warmpath.simulator.demo.EvictionWatch;
 import dev.warmpath.simulator.demo.FleetPage;
 import dev.warmpath.simulator.demo.LiveCheck;
@@ -117,7 +116,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
     try (RouterProcess router = RouterProcess.start(config, environment)) {
       FleetPage fleet = new FleetPage("http://127.0.0.1:" + router.adminPort());
       awaitReady(config, fleet);
-      CheckReport report = check(router, evictions, load);
+      LiveCheck.CheckReport report = check(router, evictions, load);
       System.out.println(json ? report.json() : report.line());
       return report.passed() ? Exit.OK : Exit.FAILED;
     } catch (StartException e) {
@@ -141,7 +140,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
     }
   }
 
-  private CheckReport check(RouterProcess router, EvictionWatch evictions, ChatLoad load)
+  private LiveCheck.CheckReport check(RouterProcess router, EvictionWatch evictions, ChatLoad load)
       throws InterruptedException {
     ChatClient client =
         new ChatClient("http://127.0.0.1:" + router.port(), idle(), System::nanoTime);

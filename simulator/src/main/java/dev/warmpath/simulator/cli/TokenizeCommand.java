@@ -1,11 +1,17 @@
 package dev.warmpath.simulator.cli;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.PromptResult.Inexact;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
@@ -16,10 +22,15 @@ import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -292,5 +303,118 @@ public class TokenizeCommand implements WarmpathCommand {
     return input.responses != null
         ? TokenizeInput.read(RequestKind.RESPONSES, "--responses", input.responses)
         : TokenizeInput.read(RequestKind.CHAT, "--chat", Objects.requireNonNull(input.chat));
+  }
+
+  /**
+   * One prompt as its text, its tokens and the keys of its blocks.
+   *
+   * @param space where the block keys live
+   */
+  private record PromptReport(ChainSpace space, PromptResult result) {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    /** Whether there are tokens to show. */
+    public boolean exact() {
+      return result instanceof Tokens;
+    }
+
+    /** The report as one JSON object. */
+    public ObjectNode json() {
+      ObjectNode json = MAPPER.createObjectNode().put("model", space.model());
+      if (result instanceof Inexact inexact) {
+        json.putObject("inexact")
+            .put("reason", inexact.cause().label())
+            .put("detail", inexact.detail());
+      } else if (result instanceof Tokens tokens) {
+        putTokens(json, tokens);
+      }
+      return json;
+    }
+
+    /** Prints the report for people. */
+    public void print(PrintStream out) {
+      if (result instanceof Inexact inexact) {
+        out.println("not exact: " + inexact.cause().label() + ": " + inexact.detail());
+      } else if (result instanceof Tokens tokens) {
+        if (tokens.text() != null) {
+          out.println(tokens.text());
+          out.println();
+        }
+        int[] ids = tokens.sequences().get(0);
+        out.println(ids.length + " tokens: " + Arrays.toString(ids));
+        BlockChain chain = chain(tokens);
+        out.println(chain.blocks() + " full blocks of " + space.blockSizeTokens() + " tokens");
+        for (int block = 0; block < chain.blocks(); block++) {
+          out.printf("%5d  %016x%n", block, chain.blockKey(block));
+        }
+      }
+    }
+
+    private void putTokens(ObjectNode json, Tokens tokens) {
+      json.put("text", tokens.text());
+      int[] ids = tokens.sequences().get(0);
+      json.put("tokens", ids.length);
+      Arrays.stream(ids).forEach(json.putArray("tokenIds")::add);
+      json.put("blockSizeTokens", space.blockSizeTokens());
+      BlockChain chain = chain(tokens);
+      var keys = json.putArray("blockKeys");
+      for (int block = 0; block < chain.blocks(); block++) {
+        keys.add("%016x".formatted(chain.blockKey(block)));
+      }
+      json.put("readsCache", tokens.readsCache());
+      json.put("comparable", tokens.comparable());
+    }
+
+    private BlockChain chain(Tokens tokens) {
+      return BlockChain.of(space, tokens.sequences().get(0), tokens.keys());
+    }
+  }
+
+  /** What came out of trying a tokenizer's cuts, as one JSON object. */
+  private static final class CutReport {
+
+    private CutReport() {}
+
+    public static ObjectNode json(String tokenizer, CutCheck.Result result) {
+      return new ObjectMapper()
+          .createObjectNode()
+          .put("tokenizer", tokenizer)
+          .put("placement", result.placement().kind().name())
+          .put("reason", result.placement().reason())
+          .put("texts", result.texts())
+          .put("inPieces", result.inPieces())
+          .put("fromMemory", result.fromMemory())
+          .put("mismatches", result.mismatches());
+    }
+  }
+
+  /**
+   * Tokenizers by model name and engine, each loaded when it is first asked for.
+   *
+   * <p>Confined to one thread.
+   */
+  static final class LoadedModels implements AutoCloseable {
+
+    private record Key(String model, Dialect dialect) {}
+
+    private final BiFunction<String, Dialect, ModelTokenizer> load;
+    private final Map<Key, ModelTokenizer> loaded = new HashMap<>();
+
+    /** Loads with {@code load}. */
+    public LoadedModels(BiFunction<String, Dialect, ModelTokenizer> load) {
+      this.load = load;
+    }
+
+    /** The tokenizer of {@code model} for this kind of engine. */
+    public ModelTokenizer of(String model, Dialect dialect) {
+      return loaded.computeIfAbsent(
+          new Key(model, dialect), key -> load.apply(key.model(), key.dialect()));
+    }
+
+    @Override
+    public void close() {
+      loaded.values().forEach(ModelTokenizer::close);
+    }
   }
 }

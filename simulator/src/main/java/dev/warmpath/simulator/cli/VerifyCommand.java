@@ -7,9 +7,8 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.capture.CaptureVerifier;
+import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
 import dev.warmpath.simulator.capture.Rehearsal;
-import dev.warmpath.simulator.capture.VerifyReport;
-import dev.warmpath.simulator.capture.VerifyReport.Verdicts;
 import dev.warmpath.simulator.terminal.ProgressFlag;
 import dev.warmpath.simulator.terminal.ReadingProgress;
 import java.io.IOException;
@@ -82,7 +81,7 @@ final class VerifyCommand implements WarmpathCommand {
     long requests = 0;
     for (Path file : files) {
       try {
-        VerifyReport report = verify(file, rehearsal);
+        CaptureVerifier.VerifyReport report = verify(file, rehearsal);
         say(file, report);
         reports.add(fields(file, report));
         failed |= report.judged().over() > 0;
@@ -114,19 +113,19 @@ final class VerifyCommand implements WarmpathCommand {
             .formatted(requests);
   }
 
-  private VerifyReport verify(Path file, Rehearsal rehearsal) throws IOException {
+  private CaptureVerifier.VerifyReport verify(Path file, Rehearsal rehearsal) throws IOException {
     RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(ORPHANS_KEPT));
     try (ReadingProgress reading = progress.of(List.of(file), CaptureVerifier.PASSES)) {
       return CaptureVerifier.verify(file, index, rehearsal, reading);
     }
   }
 
-  private void say(Path file, VerifyReport report) {
+  private void say(Path file, CaptureVerifier.VerifyReport report) {
     PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
     prose.println(line(file, report));
   }
 
-  private static String line(Path file, VerifyReport report) {
+  private static String line(Path file, CaptureVerifier.VerifyReport report) {
     return "%s: %s, %d events, %d blocks, %d requests: %s; %d skipped%s; busy: %s"
             .formatted(
                 file.getFileName(),
@@ -151,7 +150,7 @@ final class VerifyCommand implements WarmpathCommand {
         .formatted(verdicts.exact(), verdicts.over(), verdicts.under());
   }
 
-  private static Map<String, Object> fields(Path file, VerifyReport report) {
+  private static Map<String, Object> fields(Path file, CaptureVerifier.VerifyReport report) {
     Map<String, Object> fields = new LinkedHashMap<>();
     fields.put("file", file.toString());
     fields.put("engine", report.engine());

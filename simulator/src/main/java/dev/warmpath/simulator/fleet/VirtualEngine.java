@@ -8,7 +8,6 @@ import dev.warmpath.simulator.engine.CachedSequence;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.SimulatedEngine;
-import dev.warmpath.simulator.engine.TokenListener;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -154,7 +153,7 @@ final class VirtualEngine implements CacheListener {
    * @param tokens hears of tokens, but for those of plain steps
    * @return false if that step is not the one that runs
    */
-  boolean stepEnd(int number, TokenListener tokens) {
+  boolean stepEnd(int number, SimulatedEngine.TokenListener tokens) {
     if (!stepping || number != step) {
       return false;
     }

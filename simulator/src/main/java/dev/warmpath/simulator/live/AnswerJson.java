@@ -26,8 +26,8 @@ final class AnswerJson {
   /** The form of answers that are no chats and no completions, or null. */
   @Nullable EventAnswer events() {
     return switch (options.kind()) {
-      case MESSAGES -> new MessagesAnswer(id, options.model());
-      case RESPONSES -> new ResponsesAnswer(id, options.model(), createdSeconds);
+      case MESSAGES -> new EventAnswer.MessagesAnswer(id, options.model());
+      case RESPONSES -> new EventAnswer.ResponsesAnswer(id, options.model(), createdSeconds);
       case CHAT, COMPLETION -> null;
     };
   }

@@ -1,7 +1,12 @@
 package dev.warmpath.simulator.live;
 
 import dev.warmpath.kvindex.block.ExtraKey;
+import dev.warmpath.kvindex.enginehash.EngineHasher;
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
+import dev.warmpath.kvindex.enginehash.HashScheme;
+import dev.warmpath.kvindex.enginehash.HashedKeys;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,4 +25,34 @@ public interface BlockHashing {
    */
   BlockHash hash(
       @Nullable BlockHash parent, int[] tokenIds, int from, int length, List<ExtraKey> extraKeys);
+
+  /**
+   * vLLM's own block hashes, as of 0.32 without a configured seed.
+   *
+   * <p>Thread-safe.
+   */
+  final class Vllm implements BlockHashing {
+
+    private final EngineHasher hasher;
+
+    Vllm(HashAlgorithm algorithm, int blockSizeTokens, Map<String, String> adapters) {
+      HashScheme scheme =
+          new HashScheme(algorithm, HashScheme.DEFAULT_SEED, HashedKeys.TAGGED, blockSizeTokens, 0);
+      hasher = new EngineHasher(scheme, name -> adapters.getOrDefault(name, name));
+    }
+
+    @Override
+    public BlockHash hash(
+        @Nullable BlockHash parent,
+        int[] tokenIds,
+        int from,
+        int length,
+        List<ExtraKey> extraKeys) {
+      if (length != hasher.scheme().blockSizeTokens()) {
+        throw new IllegalArgumentException("length=" + length);
+      }
+      byte[] above = parent == null ? hasher.rootHash() : parent.digest();
+      return new BlockHash(hasher.hash(above, tokenIds, from, extraKeys));
+    }
+  }
 }

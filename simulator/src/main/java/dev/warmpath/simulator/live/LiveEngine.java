@@ -153,7 +153,7 @@ public final class LiveEngine implements AutoCloseable {
     WireForm form = options.events().form();
     return form.isSglang()
         ? new SglangHashing(form == WireForm.SGLANG_DYNAMO, options.adapters())
-        : new EngineHashing(
+        : new BlockHashing.Vllm(
             options.hashing(), config.cache().blockSizeTokens(), options.adapters());
   }
 

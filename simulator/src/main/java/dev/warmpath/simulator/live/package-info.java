@@ -9,9 +9,9 @@
  *
  * <p>Start with {@link LiveEngine}: one engine, which can be killed and restarted on its ports;
  * {@link LiveEngines} starts several. {@link EngineDriver} steps it in real time, {@link
- * TokenEngine} names its blocks. {@link BlockHashing} is how: as vLLM ({@link EngineHashing}) or
- * SGLang ({@link SglangHashing}). {@link KvTransfers} hands KV blocks to other engines, for prompts
- * that one engine computes and another one answers.
+ * TokenEngine} names its blocks. {@link BlockHashing} is how: as vLLM ({@link BlockHashing.Vllm})
+ * or SGLang ({@link SglangHashing}). {@link KvTransfers} hands KV blocks to other engines, for
+ * prompts that one engine computes and another one answers.
  */
 @NullMarked
 package dev.warmpath.simulator.live;

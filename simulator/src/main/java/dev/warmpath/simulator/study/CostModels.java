@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.engine.CostModel;
-import dev.warmpath.simulator.engine.PolynomialCost;
 import dev.warmpath.simulator.engine.StepCost;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -23,7 +22,7 @@ public final class CostModels {
   /** The name of {@link StepCost#H100X4}. */
   public static final String H100X4 = "h100x4";
 
-  /** The name of {@link PolynomialCost#DYNAMO}. */
+  /** The name of {@link CostModel.PolynomialCost#DYNAMO}. */
   public static final String DYNAMO = "dynamo";
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -42,7 +41,7 @@ public final class CostModels {
   public static CostModel named(String nameOrFile) {
     return switch (nameOrFile) {
       case H100X4 -> StepCost.H100X4;
-      case DYNAMO -> PolynomialCost.DYNAMO;
+      case DYNAMO -> CostModel.PolynomialCost.DYNAMO;
       default -> read(nameOrFile);
     };
   }

@@ -28,21 +28,22 @@ public record ReportCell(
     List<ReportMinute> minutes,
     List<Double> ttftBySeed) {
 
-  /** A {@link Minute} over all seeds. */
+  /** A {@link RunFigures.Minute} over all seeds. */
   public record ReportMinute(
       int minute, Estimate requests, Estimate mean, Estimate p90, Estimate p99, Estimate hitRate) {
 
-    static ReportMinute of(List<Minute> seeds) {
+    static ReportMinute of(List<RunFigures.Minute> seeds) {
       return new ReportMinute(
           seeds.get(0).minute(),
-          of(seeds, Minute::requests),
+          of(seeds, RunFigures.Minute::requests),
           of(seeds, minute -> minute.ttftMillis().mean()),
           of(seeds, minute -> minute.ttftMillis().p90()),
           of(seeds, minute -> minute.ttftMillis().p99()),
-          of(seeds, Minute::hitRate));
+          of(seeds, RunFigures.Minute::hitRate));
     }
 
-    private static Estimate of(List<Minute> seeds, ToDoubleFunction<Minute> figure) {
+    private static Estimate of(
+        List<RunFigures.Minute> seeds, ToDoubleFunction<RunFigures.Minute> figure) {
       return Estimate.of(seeds.stream().mapToDouble(figure).toArray());
     }
   }

@@ -10,7 +10,7 @@ import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import dev.warmpath.simulator.capture.VerifyReport.Verdicts;
+import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ final class CaptureVerifierTest {
     mark("engine-started");
     serve(60);
 
-    VerifyReport report = verify();
+    CaptureVerifier.VerifyReport report = verify();
     assertThat(report.judged()).isEqualTo(new Verdicts(60, 0, 0));
     assertThat(report.requests()).isEqualTo(60);
     assertThat(report.events()).isPositive();
@@ -99,7 +99,7 @@ final class CaptureVerifierTest {
     record();
     serve(40);
 
-    VerifyReport report = verify();
+    CaptureVerifier.VerifyReport report = verify();
     assertThat(report.judged().over()).isZero();
     assertThat(report.judged().under()).isPositive();
     assertThat(report.judged().exact()).isPositive();
@@ -136,7 +136,7 @@ final class CaptureVerifierTest {
     respond("a", 1_000_000L);
     respond("b", 0L);
 
-    VerifyReport report = verify();
+    CaptureVerifier.VerifyReport report = verify();
     assertThat(report.judged().under()).as("a is behind the mark").isEqualTo(1);
     assertThat(report.busy().exact() + report.busy().over()).isEqualTo(1);
   }
@@ -206,7 +206,7 @@ final class CaptureVerifierTest {
     request("plain", prompt(1), Map.of());
     respond("plain", 0L);
 
-    VerifyReport report = verify();
+    CaptureVerifier.VerifyReport report = verify();
     assertThat(report.skipped()).isEqualTo(Map.of("hidden_namespace", 1L));
     assertThat(report.judged()).isEqualTo(new Verdicts(1, 0, 0));
   }
@@ -219,7 +219,8 @@ final class CaptureVerifierTest {
     byte[] bytes = Files.readAllBytes(whole);
     Files.write(cut, java.util.Arrays.copyOf(bytes, bytes.length - 5));
 
-    VerifyReport report = CaptureVerifier.verify(cut, new RunKvIndex(IndexLimits.unbounded(1000)));
+    CaptureVerifier.VerifyReport report =
+        CaptureVerifier.verify(cut, new RunKvIndex(IndexLimits.unbounded(1000)));
     assertThat(report.truncated()).isTrue();
     assertThat(report.judged()).isEqualTo(new Verdicts(19, 0, 0));
   }
@@ -305,7 +306,7 @@ final class CaptureVerifierTest {
     records.add(new CaptureRecord.Response(time++, 1, id, result));
   }
 
-  private VerifyReport verify() throws IOException {
+  private CaptureVerifier.VerifyReport verify() throws IOException {
     return CaptureVerifier.verify(write(), new RunKvIndex(IndexLimits.unbounded(1000)));
   }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import dev.warmpath.simulator.capture.VerifyReport.Verdicts;
+import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,7 +94,7 @@ class RecordedEnginesTest {
   void whatWasComputedHasACause() throws IOException {
     StringBuilder found = new StringBuilder();
     for (Path file : captures()) {
-      VerifyReport report =
+      CaptureVerifier.VerifyReport report =
           CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(10_000)), WHOLE);
       String name = file.getFileName().toString().replace(SUFFIX, "");
       found.append("%-33s %s%n".formatted(name, report.uncached()));

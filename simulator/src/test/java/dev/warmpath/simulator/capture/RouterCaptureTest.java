@@ -101,7 +101,7 @@ class RouterCaptureTest {
       }
     }
     assertThat(streams()).extracting(CaptureStream::replica).containsExactly("e0", "later");
-    VerifyReport report = verify(last());
+    CaptureVerifier.VerifyReport report = verify(last());
     assertThat(report.skipped()).isEmpty();
     assertThat(report.judged().over()).isZero();
   }
@@ -128,7 +128,7 @@ class RouterCaptureTest {
       }
     }
 
-    VerifyReport report = verify(files().get(0));
+    CaptureVerifier.VerifyReport report = verify(files().get(0));
     assertThat(report.events()).isPositive();
     assertThat(report.requests()).isZero();
   }
@@ -161,7 +161,7 @@ class RouterCaptureTest {
   }
 
   private void exact(Path file) throws IOException {
-    VerifyReport report = verify(file);
+    CaptureVerifier.VerifyReport report = verify(file);
     assertThat(report.truncated()).isFalse();
     assertThat(report.skipped()).isEmpty();
     assertThat(report.judged().over()).isZero();
@@ -174,7 +174,7 @@ class RouterCaptureTest {
     assertThat(report.events()).isPositive();
   }
 
-  private static VerifyReport verify(Path file) throws IOException {
+  private static CaptureVerifier.VerifyReport verify(Path file) throws IOException {
     return CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(10_000)));
   }
 

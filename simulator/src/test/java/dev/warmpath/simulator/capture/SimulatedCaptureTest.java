@@ -68,7 +68,8 @@ class SimulatedCaptureTest {
       recording.run(writer, new Random(seed));
     }
 
-    VerifyReport report = CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(1000)));
+    CaptureVerifier.VerifyReport report =
+        CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(1000)));
 
     assertThat(report.truncated()).isFalse();
     assertThat(report.skipped()).isEmpty();
@@ -79,19 +80,20 @@ class SimulatedCaptureTest {
     assertThat(recording.cachedTokens).isPositive();
     assertThat(recording.engine.load().hostHitsTokens() > 0).isEqualTo(hostBlocks > 0);
 
-    VerifyReport repaired = rehearse(file, true);
+    CaptureVerifier.VerifyReport repaired = rehearse(file, true);
     assertThat(repaired.dropped()).isPositive();
     assertThat(repaired.judged().over()).isZero();
     assertThat(repaired.judged().under()).isZero();
     assertThat(repaired.judged().exact()).isGreaterThan(100);
 
-    VerifyReport lost = rehearse(file, false);
+    CaptureVerifier.VerifyReport lost = rehearse(file, false);
     assertThat(lost.dropped()).isPositive();
     assertThat(lost.judged().over()).isZero();
     assertThat(lost.judged().under()).isPositive();
   }
 
-  private static VerifyReport rehearse(Path file, boolean replays) throws IOException {
+  private static CaptureVerifier.VerifyReport rehearse(Path file, boolean replays)
+      throws IOException {
     Faults faults = new Faults(0.05, 0.02, 0.02, 0, 0, Duration.ZERO, 7);
     return CaptureVerifier.verify(
         file, new RunKvIndex(IndexLimits.unbounded(1000)), new Rehearsal(faults, replays));

@@ -73,7 +73,8 @@ class CaptureRenderingTest {
   }
 
   private RenderTotals check(Path file) throws IOException {
-    try (LoadedModels models = new LoadedModels(CaptureRenderingTest::embedded)) {
+    try (TokenizeCommand.LoadedModels models =
+        new TokenizeCommand.LoadedModels(CaptureRenderingTest::embedded)) {
       return new CaptureRendering(models::of, findings::add).check(file);
     }
   }

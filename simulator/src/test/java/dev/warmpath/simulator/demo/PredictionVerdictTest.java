@@ -8,24 +8,33 @@ final class PredictionVerdictTest {
 
   @Test
   void comparesPredictionAndTruth() {
-    assertThat(PredictionVerdict.of(reply(96, 96), false)).isEqualTo(PredictionVerdict.EXACT);
-    assertThat(PredictionVerdict.of(reply(64, 96), false)).isEqualTo(PredictionVerdict.UNDER);
-    assertThat(PredictionVerdict.of(reply(128, 96), false)).isEqualTo(PredictionVerdict.OVER);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(96, 96), false))
+        .isEqualTo(LiveCheck.PredictionVerdict.EXACT);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(64, 96), false))
+        .isEqualTo(LiveCheck.PredictionVerdict.UNDER);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(128, 96), false))
+        .isEqualTo(LiveCheck.PredictionVerdict.OVER);
   }
 
   @Test
   void anEvictionExcusesOnlyAPromiseThatWasTooHigh() {
-    assertThat(PredictionVerdict.of(reply(128, 96), true)).isEqualTo(PredictionVerdict.EVICTED);
-    assertThat(PredictionVerdict.of(reply(64, 96), true)).isEqualTo(PredictionVerdict.UNDER);
-    assertThat(PredictionVerdict.of(reply(96, 96), true)).isEqualTo(PredictionVerdict.EXACT);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(128, 96), true))
+        .isEqualTo(LiveCheck.PredictionVerdict.EVICTED);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(64, 96), true))
+        .isEqualTo(LiveCheck.PredictionVerdict.UNDER);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(96, 96), true))
+        .isEqualTo(LiveCheck.PredictionVerdict.EXACT);
   }
 
   @Test
   void judgesOnlyWhatBothSidesSay() {
-    assertThat(PredictionVerdict.of(reply(-1, 96), false)).isEqualTo(PredictionVerdict.UNJUDGED);
-    assertThat(PredictionVerdict.of(reply(96, -1), false)).isEqualTo(PredictionVerdict.UNJUDGED);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(-1, 96), false))
+        .isEqualTo(LiveCheck.PredictionVerdict.UNJUDGED);
+    assertThat(LiveCheck.PredictionVerdict.of(reply(96, -1), false))
+        .isEqualTo(LiveCheck.PredictionVerdict.UNJUDGED);
     ChatReply failed = new ChatReply(null, 0, -1, -1, -1, Double.NaN, "", "status 503");
-    assertThat(PredictionVerdict.of(failed, true)).isEqualTo(PredictionVerdict.FAILED);
+    assertThat(LiveCheck.PredictionVerdict.of(failed, true))
+        .isEqualTo(LiveCheck.PredictionVerdict.FAILED);
   }
 
   private static ChatReply reply(int predicted, int cached) {

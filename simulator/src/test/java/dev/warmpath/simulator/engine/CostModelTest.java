@@ -12,22 +12,22 @@ class CostModelTest {
   @Test
   void polynomialTakesPromptsTogetherAndDecodesByTheUseOfTheCache() {
     work.begin(0.5);
-    assertThat(PolynomialCost.DYNAMO.stepMillis(work)).isZero();
+    assertThat(CostModel.PolynomialCost.DYNAMO.stepMillis(work)).isZero();
     work.prefill(600, 0);
     work.prefill(400, 1000);
-    assertThat(PolynomialCost.DYNAMO.stepMillis(work))
+    assertThat(CostModel.PolynomialCost.DYNAMO.stepMillis(work))
         .isCloseTo(0.4209989 + 15.18344 + 16.50142, within(1e-9));
     work.decode(3, 5000);
-    assertThat(PolynomialCost.DYNAMO.stepMillis(work))
+    assertThat(CostModel.PolynomialCost.DYNAMO.stepMillis(work))
         .isCloseTo(0.4209989 + 15.18344 + 16.50142 + 26.31, within(1e-9));
   }
 
   @Test
   void decodingTakesAtLeastItsMinimum() {
-    PolynomialCost.Parabola nothing = new PolynomialCost.Parabola(0, 0, 0);
+    CostModel.PolynomialCost.Parabola nothing = new CostModel.PolynomialCost.Parabola(0, 0, 0);
     work.begin(0.5);
     work.decode(1, 100);
-    assertThat(new PolynomialCost(nothing, nothing, 1).stepMillis(work)).isEqualTo(1);
+    assertThat(new CostModel.PolynomialCost(nothing, nothing, 1).stepMillis(work)).isEqualTo(1);
   }
 
   @Test

@@ -18,7 +18,7 @@ class PlainStepsTest {
 
   @Property(tries = 300)
   void leaveWhatSingleStepsLeave(@ForAll long seed, @ForAll boolean polynomial) {
-    CostModel cost = polynomial ? PolynomialCost.DYNAMO : StepCost.H100X4;
+    CostModel cost = polynomial ? CostModel.PolynomialCost.DYNAMO : StepCost.H100X4;
     Run single = new Run(new Random(seed), cost);
     Run many = new Run(new Random(seed), cost);
     Random moves = new Random(seed);

@@ -3,9 +3,9 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
-import dev.warmpath.simulator.engine.PolynomialCost;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.stream.IntStream;
@@ -29,7 +29,8 @@ class PublishedFiguresTest {
   void closedLoopTakesAsLongAsOnDynamosMockEngine() {
     KvCacheConfig cache = KvCacheConfig.fullAttention(BLOCK, 16_384);
     EngineConfig engine =
-        new EngineConfig(cache, 8192, 256, cache.maxSequenceTokens(), PolynomialCost.DYNAMO);
+        new EngineConfig(
+            cache, 8192, 256, cache.maxSequenceTokens(), CostModel.PolynomialCost.DYNAMO);
     Trace trace = closedLoop(20);
     Runs.Outcome run = Runs.run("round-robin", trace, 8, engine, IndexMode.NOW);
     assertThat(run.answered()).isEqualTo(trace.requests());

@@ -10,6 +10,6 @@ public final class TestHashing {
 
   public static BlockHashing of(
       HashAlgorithm algorithm, int blockSizeTokens, Map<String, String> adapters) {
-    return new EngineHashing(algorithm, blockSizeTokens, adapters);
+    return new BlockHashing.Vllm(algorithm, blockSizeTokens, adapters);
   }
 }

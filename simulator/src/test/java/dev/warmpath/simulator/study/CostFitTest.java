@@ -82,11 +82,11 @@ class CostFitTest {
 
   @Test
   void whatNothingDependsOnIsZero() {
-    List<Equation> equations = new ArrayList<>();
+    List<CostFit.Equation> equations = new ArrayList<>();
     for (int i = 1; i <= 20; i++) {
-      equations.add(new Equation(i, 0, 0, 0, 7 * i));
+      equations.add(new CostFit.Equation(i, 0, 0, 0, 7 * i));
     }
-    StepCost cost = LeastErrors.of(equations);
+    StepCost cost = CostFit.LeastErrors.of(equations);
     assertThat(cost.baseMillis()).isCloseTo(7, withinPercentage(0.1));
     assertThat(cost.prefillTokenMillis() + cost.attentionMillis() + cost.decodeContextMillis())
         .isZero();
@@ -94,11 +94,11 @@ class CostFitTest {
 
   @Test
   void noCostIsNegative() {
-    List<Equation> equations = new ArrayList<>();
+    List<CostFit.Equation> equations = new ArrayList<>();
     for (int i = 1; i <= 20; i++) {
-      equations.add(new Equation(1, 100 * i, 0, 0, 50 - i)); // more tokens, less time
+      equations.add(new CostFit.Equation(1, 100 * i, 0, 0, 50 - i)); // more tokens, less time
     }
-    StepCost cost = LeastErrors.of(equations);
+    StepCost cost = CostFit.LeastErrors.of(equations);
     assertThat(cost.prefillTokenMillis()).isZero();
     assertThat(cost.baseMillis()).isBetween(30.0, 49.0);
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.engine.PolynomialCost;
+import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.StepCost;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +19,7 @@ class CostModelsTest {
   @Test
   void someHaveNames() {
     assertThat(CostModels.named("h100x4")).isEqualTo(StepCost.H100X4);
-    assertThat(CostModels.named("dynamo")).isEqualTo(PolynomialCost.DYNAMO);
+    assertThat(CostModels.named("dynamo")).isEqualTo(CostModel.PolynomialCost.DYNAMO);
   }
 
   @Test

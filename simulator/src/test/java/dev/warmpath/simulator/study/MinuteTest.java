@@ -22,14 +22,14 @@ final class MinuteTest {
 
   @Test
   void eachHasWhatArrivedInIt() {
-    List<Minute> minutes = Minute.of(RUN, Window.afterChange(120));
+    List<RunFigures.Minute> minutes = RunFigures.Minute.of(RUN, Window.afterChange(120));
     assertThat(minutes)
-        .extracting(Minute::minute)
+        .extracting(RunFigures.Minute::minute)
         .containsExactly(-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
     assertThat(minutes)
-        .extracting(Minute::requests)
+        .extracting(RunFigures.Minute::requests)
         .containsExactly(1, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-    Minute before = minutes.get(1);
+    RunFigures.Minute before = minutes.get(1);
     assertThat(before.ttftMillis().mean()).isEqualTo(20);
     assertThat(before.ttftMillis().p99()).isEqualTo(30);
     assertThat(before.hitRate()).isEqualTo(0.25);
@@ -39,7 +39,7 @@ final class MinuteTest {
 
   @Test
   void thereAreFiveBeforeAChangeAndNoneWithoutOne() {
-    assertThat(Minute.of(RUN, Window.afterChange(719)).get(0).minute()).isEqualTo(-5);
-    assertThat(Minute.of(RUN, Window.from(0))).isEmpty();
+    assertThat(RunFigures.Minute.of(RUN, Window.afterChange(719)).get(0).minute()).isEqualTo(-5);
+    assertThat(RunFigures.Minute.of(RUN, Window.from(0))).isEmpty();
   }
 }

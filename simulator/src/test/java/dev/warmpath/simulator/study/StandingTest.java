@@ -16,39 +16,51 @@ final class StandingTest {
 
   @Test
   void lowTimesAreGood() {
-    assertStandings(Figure.TTFT_P90, Standing.BEST, Standing.NEAR, Standing.OTHER, Standing.OTHER);
+    assertStandings(
+        Figure.TTFT_P90,
+        HtmlPage.Standing.BEST,
+        HtmlPage.Standing.NEAR,
+        HtmlPage.Standing.OTHER,
+        HtmlPage.Standing.OTHER);
   }
 
   @Test
   void highHitRatesAreGood() {
-    assertStandings(Figure.HIT_RATE, Standing.OTHER, Standing.OTHER, Standing.BEST, Standing.OTHER);
+    assertStandings(
+        Figure.HIT_RATE,
+        HtmlPage.Standing.OTHER,
+        HtmlPage.Standing.OTHER,
+        HtmlPage.Standing.BEST,
+        HtmlPage.Standing.OTHER);
   }
 
   @Test
   void predictionsHaveNoBest() {
     assertStandings(
         Figure.PREDICTED_MINUS_ACTUAL,
-        Standing.OTHER,
-        Standing.OTHER,
-        Standing.OTHER,
-        Standing.OTHER);
+        HtmlPage.Standing.OTHER,
+        HtmlPage.Standing.OTHER,
+        HtmlPage.Standing.OTHER,
+        HtmlPage.Standing.OTHER);
   }
 
   @Test
   void equalValuesHaveNoBest() {
     List<ReportCell> same =
         List.of(Reports.cell(Cells.cell("a"), 7, 1), Reports.cell(Cells.cell("b"), 7, 0));
-    assertThat(Standing.of(same.get(0), same, Figure.TTFT_MEAN)).isEqualTo(Standing.OTHER);
+    assertThat(HtmlPage.Standing.of(same.get(0), same, Figure.TTFT_MEAN))
+        .isEqualTo(HtmlPage.Standing.OTHER);
   }
 
   @Test
   void thereMayBeNothingToCompare() {
     ReportCell nothing = CELLS.get(3);
-    assertThat(Standing.of(nothing, List.of(nothing), Figure.TTFT_MEAN)).isEqualTo(Standing.OTHER);
+    assertThat(HtmlPage.Standing.of(nothing, List.of(nothing), Figure.TTFT_MEAN))
+        .isEqualTo(HtmlPage.Standing.OTHER);
   }
 
-  private static void assertStandings(Figure figure, Standing... expected) {
-    assertThat(CELLS.stream().map(cell -> Standing.of(cell, CELLS, figure)))
+  private static void assertStandings(Figure figure, HtmlPage.Standing... expected) {
+    assertThat(CELLS.stream().map(cell -> HtmlPage.Standing.of(cell, CELLS, figure)))
         .containsExactly(expected);
   }
 }

@@ -129,15 +129,15 @@ class DecisionLinesTest {
 
   @Test
   void numbersOfBlocksAreDenseAndStable() {
-    PieceNumbers numbers = new PieceNumbers();
+    DecisionLines.PieceNumbers numbers = new DecisionLines.PieceNumbers();
     for (int round = 0; round < 2; round++) {
-      int before = PieceNumbers.ROOT;
+      int before = DecisionLines.PieceNumbers.ROOT;
       for (int i = 0; i < 100_000; i++) {
         before = numbers.of(before, i % 7 == 0 ? 1 : i * 31);
         assertThat(before).isEqualTo(i);
       }
     }
-    assertThat(numbers.of(PieceNumbers.ROOT, 5)).isEqualTo(100_000);
+    assertThat(numbers.of(DecisionLines.PieceNumbers.ROOT, 5)).isEqualTo(100_000);
   }
 
   private void fails(String message, String... lines) {

@@ -8,6 +8,8 @@ import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.TemplateCache;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
+import dev.warmpath.tokenizer.template.syntax.Whitespace;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -148,5 +150,115 @@ public final class ChatRenderer implements ModelChats {
     variables.put("documents", arguments.documents());
     variables.put("add_generation_prompt", arguments.addsGenerationPrompt());
     return variables;
+  }
+
+  /**
+   * What becomes of developer messages when the template does not know the role: they become system
+   * messages, and if one of those does not stand first, all become one that does.
+   */
+  private static final class DeveloperRole {
+
+    private DeveloperRole() {}
+
+    static List<Map<String, @Nullable Object>> apply(
+        List<Map<String, @Nullable Object>> messages, ChatTemplate template) {
+      boolean known = template.mentions("\"developer\"") || template.mentions("'developer'");
+      if (known || messages.stream().noneMatch(m -> "developer".equals(m.get("role")))) {
+        return messages;
+      }
+      for (Map<String, @Nullable Object> message : messages) {
+        if ("developer".equals(message.get("role"))) {
+          message.put("role", "system");
+          message.remove("tools");
+        }
+      }
+      return merged(messages);
+    }
+
+    private static List<Map<String, @Nullable Object>> merged(
+        List<Map<String, @Nullable Object>> messages) {
+      List<String> contents = new ArrayList<>();
+      List<Map<String, @Nullable Object>> result = new ArrayList<>();
+      boolean scattered = false;
+      Map<String, @Nullable Object> system = new LinkedHashMap<>();
+      result.add(system);
+      for (int i = 0; i < messages.size(); i++) {
+        Map<String, @Nullable Object> message = messages.get(i);
+        if ("system".equals(message.get("role"))) {
+          scattered |= i > 0;
+          String content = text(message.get("content"));
+          if (!content.isEmpty()) {
+            contents.add(content);
+          }
+        } else {
+          result.add(message);
+        }
+      }
+      system.put("role", "system");
+      system.put("content", String.join("\n\n", contents));
+      return scattered ? result : messages;
+    }
+
+    private static String text(@Nullable Object content) {
+      if (!(content instanceof List<?> parts)) {
+        return String.valueOf(content);
+      }
+      List<String> texts = new ArrayList<>();
+      for (Object part : parts) {
+        if (part instanceof Map<?, ?> map && map.get("text") instanceof String text) {
+          texts.add(text);
+        }
+      }
+      return String.join("\n", texts);
+    }
+  }
+
+  /**
+   * Leaves the last message open, for the model to go on with it: a mark is put behind its text,
+   * and the output ends where the mark comes out.
+   *
+   * <p>Confined to its thread.
+   */
+  private static final class FinalMessage {
+    private static final String MARK = "CONTINUE_FINAL_MESSAGE_TAG ";
+    private static final String BARE_MARK = MARK.strip();
+
+    private final String finalText;
+
+    private FinalMessage(String finalText) {
+      this.finalText = finalText;
+    }
+
+    /** Marks the last message. */
+    static FinalMessage mark(List<Map<String, @Nullable Object>> messages) {
+      Map<String, @Nullable Object> last = messages.get(messages.size() - 1);
+      Object content = last.get("content");
+      if (content instanceof String text) {
+        last.put("content", text + MARK);
+        return new FinalMessage(text);
+      }
+      if (content instanceof List<?> parts) {
+        for (int i = parts.size() - 1; i >= 0; i--) {
+          if (parts.get(i) instanceof Map<?, ?> part && part.get("text") instanceof String text) {
+            @SuppressWarnings("unchecked")
+            Map<String, Object> marked = (Map<String, Object>) part;
+            marked.put("text", text + MARK);
+            return new FinalMessage(text);
+          }
+        }
+      }
+      throw InexactPromptException.invalid("continue_final_message without a text to continue");
+    }
+
+    /** The output up to the mark. */
+    String cut(String rendered) {
+      int at = rendered.lastIndexOf(BARE_MARK);
+      if (at < 0 || !rendered.contains(Whitespace.strip(finalText))) {
+        throw new InexactPromptException(
+            FallbackCause.TEMPLATE_ERROR, "the template changes the message to continue");
+      }
+      String before = rendered.substring(0, at);
+      return rendered.startsWith(MARK, at) ? before : Whitespace.stripEnd(before);
+    }
   }
 }

@@ -49,7 +49,7 @@ final class V32Prompt {
   private final boolean thinking;
   private final int lastQuestion;
   private final Dsml dsml;
-  private final StringBuilder out = new StringBuilder(Marks.BEGIN);
+  private final StringBuilder out = new StringBuilder(Dsml.Marks.BEGIN);
 
   /** The last message before this one that is no result of a tool; -1 if there is none. */
   private int caller = -1;
@@ -121,11 +121,14 @@ final class V32Prompt {
   }
 
   private void addQuestion(int i, String text) {
-    out.append(Marks.USER).append(text).append(Marks.ASSISTANT).append(opening(i == lastQuestion));
+    out.append(Dsml.Marks.USER)
+        .append(text)
+        .append(Dsml.Marks.ASSISTANT)
+        .append(opening(i == lastQuestion));
   }
 
   private String opening(boolean mayThink) {
-    return mayThink && thinking ? Marks.THINK : Marks.END_THINK;
+    return mayThink && thinking ? Dsml.Marks.THINK : Dsml.Marks.END_THINK;
   }
 
   private void addAnswer(int i, DeepSeekMessage message) {
@@ -133,9 +136,9 @@ final class V32Prompt {
       if (message.reasoning().isEmpty() && message.callCount() == 0) {
         throw DeepSeekChats.refused("an answer without reasoning and calls while thinking");
       }
-      out.append(message.reasoning()).append(Marks.END_THINK);
+      out.append(message.reasoning()).append(Dsml.Marks.END_THINK);
     }
-    out.append(message.content()).append(dsml.calls(message.calls())).append(Marks.END);
+    out.append(message.content()).append(dsml.calls(message.calls())).append(Dsml.Marks.END);
   }
 
   /*

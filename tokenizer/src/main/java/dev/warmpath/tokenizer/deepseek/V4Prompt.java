@@ -4,8 +4,13 @@ import dev.warmpath.tokenizer.chat.ChatRequest;
 import dev.warmpath.tokenizer.chat.TemplateArguments;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the prompt of DeepSeek V4: results of tools stand in the user's message, an effort before
@@ -57,7 +62,7 @@ final class V4Prompt {
   private final boolean showsAllReasoning;
   private final int lastQuestion;
   private final Dsml dsml;
-  private final StringBuilder out = new StringBuilder(Marks.BEGIN);
+  private final StringBuilder out = new StringBuilder(Dsml.Marks.BEGIN);
 
   private V4Prompt(
       List<DeepSeekMessage> messages,
@@ -121,8 +126,8 @@ final class V4Prompt {
       switch (message.role()) {
         case "system" -> out.append(message.content()).append(tools(message));
         case "developer" -> addDeveloper(message);
-        case "user" -> out.append(Marks.USER).append(message.content());
-        case "latest_reminder" -> out.append(Marks.REMINDER).append(message.content());
+        case "user" -> out.append(Dsml.Marks.USER).append(message.content());
+        case "latest_reminder" -> out.append(Dsml.Marks.REMINDER).append(message.content());
         case "assistant" -> addAnswer(i, message);
         default -> throw DeepSeekChats.refused("an unknown role");
       }
@@ -144,16 +149,16 @@ final class V4Prompt {
     if (message.content().isEmpty()) {
       throw DeepSeekChats.refused("a developer message without content");
     }
-    out.append(Marks.USER).append(message.content()).append(tools(message));
+    out.append(Dsml.Marks.USER).append(message.content()).append(tools(message));
   }
 
   /** The answer to a task has no reasoning. */
   private void addAnswer(int i, DeepSeekMessage message) {
     boolean ofTask = i > 0 && messages.get(i - 1).task() != null;
     if (thinking.isOn() && !ofTask && (showsAllReasoning || i > lastQuestion)) {
-      out.append(message.reasoning()).append(Marks.END_THINK);
+      out.append(message.reasoning()).append(Dsml.Marks.END_THINK);
     }
-    out.append(message.content()).append(dsml.calls(message.calls())).append(Marks.END);
+    out.append(message.content()).append(dsml.calls(message.calls())).append(Dsml.Marks.END);
   }
 
   /** A system message opens an answer as well, if that follows it or is to be made. */
@@ -163,7 +168,7 @@ final class V4Prompt {
       addTask(task);
     } else if (message.isQuestion() || (message.is("system") && next.equals("assistant"))) {
       boolean thinks = thinking.isOn() && (showsAllReasoning || i >= lastQuestion);
-      out.append(Marks.ASSISTANT).append(thinks ? Marks.THINK : Marks.END_THINK);
+      out.append(Dsml.Marks.ASSISTANT).append(thinks ? Dsml.Marks.THINK : Dsml.Marks.END_THINK);
     }
   }
 
@@ -172,8 +177,137 @@ final class V4Prompt {
       throw DeepSeekChats.refused("an unknown task");
     }
     if (task.equals("action")) {
-      out.append(Marks.ASSISTANT).append(thinking.isOn() ? Marks.THINK : Marks.END_THINK);
+      out.append(Dsml.Marks.ASSISTANT)
+          .append(thinking.isOn() ? Dsml.Marks.THINK : Dsml.Marks.END_THINK);
     }
     out.append("<｜").append(task).append("｜>");
+  }
+
+  /**
+   * Makes one message of the user of each run of user messages and results of tools. Results stand
+   * in the order of their calls, on the places that results have.
+   *
+   * <p>Confined to its thread.
+   */
+  private static final class UserTurns {
+
+    /** A text of the user, or a result with the place of its call. */
+    private record Block(String text, boolean isResult, int place) {}
+
+    private final List<DeepSeekMessage> merged = new ArrayList<>();
+    private final List<Block> turn = new ArrayList<>();
+    private final Map<String, Integer> places = new HashMap<>();
+    private @Nullable String task;
+
+    private UserTurns() {}
+
+    static List<DeepSeekMessage> merge(List<DeepSeekMessage> messages) {
+      UserTurns turns = new UserTurns();
+      messages.forEach(turns::add);
+      turns.endTurn();
+      return turns.merged;
+    }
+
+    private void add(DeepSeekMessage message) {
+      if (message.is("tool")) {
+        String text = "<tool_result>" + message.contentWithNotes() + "</tool_result>";
+        turn.add(new Block(text, true, places.getOrDefault(message.toolCallId(), 0)));
+      } else if (message.is("user")) {
+        addText(message);
+      } else {
+        endTurn();
+        learnPlaces(message);
+        merged.add(message);
+      }
+    }
+
+    /** A task ends its turn, and only the first message of a turn can have one. */
+    private void addText(DeepSeekMessage message) {
+      if (task != null) {
+        endTurn();
+      }
+      if (turn.isEmpty()) {
+        task = message.task();
+      }
+      turn.add(new Block(message.content(), false, 0));
+    }
+
+    private void endTurn() {
+      if (turn.isEmpty()) {
+        return;
+      }
+      Iterator<Block> results =
+          turn.stream()
+              .filter(Block::isResult)
+              .sorted(Comparator.comparingInt(Block::place))
+              .iterator();
+      List<String> texts = new ArrayList<>();
+      for (Block block : turn) {
+        texts.add(block.isResult() ? results.next().text() : block.text());
+      }
+      merged.add(DeepSeekMessage.user(String.join("\n\n", texts), task));
+      turn.clear();
+      task = null;
+    }
+
+    private void learnPlaces(DeepSeekMessage message) {
+      if (!message.is("assistant") || message.callCount() == 0) {
+        return;
+      }
+      places.clear();
+      List<DeepSeekToolCall> calls = message.calls();
+      for (int i = 0; i < calls.size(); i++) {
+        if (!calls.get(i).id().isEmpty()) {
+          places.put(calls.get(i).id(), i);
+        }
+      }
+    }
+  }
+
+  /**
+   * Whether DeepSeek V4 is to think, and how hard.
+   *
+   * @param isOn whether it is to think at all
+   * @param opening what the effort puts before the messages
+   */
+  private record V4Thinking(boolean isOn, String opening) {
+    private static final V4Thinking OFF = new V4Thinking(false, "");
+
+    private static final String HIGH =
+        """
+        Reasoning Effort: Absolute maximum with no shortcuts permitted.
+        You MUST be very thorough in your thinking and comprehensively decompose the problem to resolve the root cause, rigorously stress-testing your logic against all potential paths, edge cases, and adversarial scenarios.
+        Explicitly write out your entire deliberation process, documenting every intermediate step, considered alternative, and rejected hypothesis to ensure absolutely no assumption is left unchecked.
+
+        """;
+
+    private static final String MAX =
+        """
+        Reasoning Effort: Beyond maximum — exhaustive, relentless, and uncompromising.
+        You MUST reason with the utmost depth and rigor, leaving absolutely nothing to chance: exhaustively decompose the problem into its most fundamental components, trace every causal chain to its root, and resolve the underlying cause rather than any surface symptom.
+        Do not stop reasoning until you have independently verified the solution from multiple angles and are certain that no assumption remains unchecked and no error remains undiscovered.
+
+        """;
+
+    static V4Thinking of(TemplateArguments arguments) {
+      boolean asked = arguments.has("thinking") || arguments.has("enable_thinking");
+      boolean on =
+          !asked
+              || DeepSeekChats.isTrue(arguments, "thinking")
+              || DeepSeekChats.isTrue(arguments, "enable_thinking");
+      Object effort = arguments.value("reasoning_effort");
+      return on && !"none".equals(effort) ? new V4Thinking(true, opening(effort)) : OFF;
+    }
+
+    private static String opening(@Nullable Object effort) {
+      if (!(effort instanceof String name)) {
+        return HIGH;
+      }
+      return switch (name) {
+        case "low", "minimal", "medium" -> "";
+        case "max" -> MAX;
+        default -> HIGH;
+      };
+    }
   }
 }

@@ -37,7 +37,7 @@ final class ChunkEncoder {
    * @throws EncodeGuard.TooMuchException if the guard refuses a part of it
    */
   void encode(String text, int from, int to, IdBuffer out, EncodeGuard guard) {
-    TextKey key = chunks.key(text.substring(from, to), placement.isHead(from));
+    ChunkCache.TextKey key = chunks.key(text.substring(from, to), placement.isHead(from));
     int[] known = chunks.find(key);
     if (known != null) {
       chunkTokens.add(known.length);

@@ -6,7 +6,8 @@
  * }</pre>
  *
  * <p>Start with {@link SglangRenderer}. What SGLang might render differently is refused as inexact.
- * {@link SglangEnding} decides what becomes of a chat whose last message is the assistant's.
+ * {@code SglangRenderer.SglangEnding} decides what becomes of a chat whose last message is the
+ * assistant's.
  */
 @NullMarked
 package dev.warmpath.tokenizer.sglang;

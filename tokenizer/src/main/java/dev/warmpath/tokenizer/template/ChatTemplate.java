@@ -2,6 +2,8 @@ package dev.warmpath.tokenizer.template;
 
 import dev.warmpath.tokenizer.template.builtin.Globals;
 import dev.warmpath.tokenizer.template.syntax.Budget;
+import dev.warmpath.tokenizer.template.syntax.Expression;
+import dev.warmpath.tokenizer.template.syntax.Node;
 import dev.warmpath.tokenizer.template.syntax.Statement;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.syntax.TemplateLimits;
@@ -11,6 +13,7 @@ import java.time.Clock;
 import java.time.ZoneId;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
@@ -123,5 +126,72 @@ public final class ChatTemplate {
 
   public String source() {
     return source;
+  }
+
+  /**
+   * The names that a template reads, less Jinja2's own functions. Names that it always sets before
+   * it reads them are among them: what is passed for those changes nothing.
+   */
+  private static final class Variables {
+
+    private Variables() {}
+
+    static Set<String> of(Node tree) {
+      Set<String> names = new TreeSet<>();
+      tree.walk(node -> {
+        if (node instanceof Expression.Name name) {
+          names.add(name.name());
+        } else if (node instanceof Expression.NamespaceTarget target) {
+          names.add(target.namespace());
+        }
+      });
+      names.removeAll(Globals.OWN_NAMES);
+      return Set.copyOf(names);
+    }
+  }
+
+  /**
+   * A compiled template.
+   *
+   * <p>Thread-safe.
+   */
+  static final class Program {
+    private static final int INITIAL_CHARS = 2048;
+    private static final int MOST_INITIAL_CHARS = 1 << 20;
+
+    private final Exec body;
+    private final int frameSize;
+
+    /**
+     * How much the last output had to copy; chats of one model are often much like the one before.
+     */
+    private volatile int lastTailChars;
+
+    private Program(Exec body, int frameSize) {
+      this.body = body;
+      this.frameSize = frameSize;
+    }
+
+    /**
+     * A template that runs.
+     *
+     * @param budget what compiling may cost
+     * @throws TemplateException of kind SYNTAX for filters and tests that do not exist
+     */
+    public static Program compile(Statement.Scoped template, Budget budget) {
+      Scope root = Scope.root(budget).declareAll(template.body());
+      Exec body = StatementCompiler.body(template.body(), root);
+      return new Program(body, root.functionSize());
+    }
+
+    /** The template's output. */
+    public String run(Map<String, ?> variables, Map<String, Callable> globals, Budget budget) {
+      Frame frame = new Frame(new Frame.Context(variables, globals, budget), frameSize);
+      int expected = Math.min(MOST_INITIAL_CHARS, lastTailChars + lastTailChars / 8);
+      Output out = new Output(Math.max(INITIAL_CHARS, expected));
+      body.run(frame, out);
+      lastTailChars = out.longestTailChars();
+      return out.toString();
+    }
   }
 }

@@ -1,5 +1,7 @@
 package dev.warmpath.tokenizer.template;
 
+import dev.warmpath.tokenizer.template.builtin.LoopState;
+import dev.warmpath.tokenizer.template.syntax.Budget;
 import dev.warmpath.tokenizer.template.syntax.Expression;
 import dev.warmpath.tokenizer.template.syntax.Node;
 import dev.warmpath.tokenizer.template.syntax.Signature;
@@ -7,9 +9,12 @@ import dev.warmpath.tokenizer.template.syntax.Statement;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import dev.warmpath.tokenizer.template.syntax.Unsupported;
 import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Iteration;
+import dev.warmpath.tokenizer.template.value.Namespace;
 import dev.warmpath.tokenizer.template.value.Text;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -297,5 +302,131 @@ final class StatementCompiler {
       target.assign(frame, value.eval(frame));
       return Exec.Exit.NORMAL;
     };
+  }
+
+  /**
+   * A compiled loop. Its variables begin anew with each turn. As in Jinja2, {@code else} runs when
+   * no turn came to its end.
+   *
+   * @param loopSlot where {@code loop} goes; -1 when nothing asks for it
+   */
+  private record ForLoop(
+      Targets.Target target,
+      @Nullable Filter filter,
+      Exec body,
+      Exec otherwise,
+      Slots slots,
+      int loopSlot) {
+
+    /** A run of slots. */
+    record Slots(int from, int to) {
+      void clear(Frame frame) {
+        frame.clear(from, to);
+      }
+    }
+
+    /** What an item must pass, with a variable of its own for it. */
+    record Filter(Targets.Target target, Eval test) {
+      boolean passes(Frame frame, Object item) {
+        frame.budget().step();
+        target.assign(frame, item);
+        return Values.isTrue(test.eval(frame));
+      }
+    }
+
+    Exec.Exit run(Frame frame, Output out, Object value) {
+      Budget budget = frame.budget();
+      Iterator<Object> all = Iteration.over(budget, value);
+      Iterator<Object> items =
+          filter == null ? all : Iteration.picked(all, item -> filter.passes(frame, item));
+      if (loopSlot < 0) {
+        return plain(frame, out, items);
+      }
+      long length = filter == null ? LoopState.knownLength(budget, value) : -1;
+      return counted(frame, out, new LoopState(budget, items, length));
+    }
+
+    private Exec.Exit counted(Frame frame, Output out, LoopState state) {
+      boolean ended = false;
+      while (state.advance()) {
+        frame.budget().step();
+        slots.clear(frame);
+        frame.set(loopSlot, state);
+        target.assign(frame, state.current());
+        Exec.Exit exit = body.run(frame, out);
+        if (exit == Exec.Exit.BREAK) {
+          break;
+        }
+        ended |= exit == Exec.Exit.NORMAL;
+      }
+      return end(frame, out, ended);
+    }
+
+    private Exec.Exit plain(Frame frame, Output out, Iterator<Object> items) {
+      boolean ended = false;
+      while (items.hasNext()) {
+        frame.budget().step();
+        Object item = items.next();
+        slots.clear(frame);
+        target.assign(frame, item);
+        Exec.Exit exit = body.run(frame, out);
+        if (exit == Exec.Exit.BREAK) {
+          break;
+        }
+        ended |= exit == Exec.Exit.NORMAL;
+      }
+      return end(frame, out, ended);
+    }
+
+    private Exec.Exit end(Frame frame, Output out, boolean ended) {
+      slots.clear(frame);
+      return ended ? Exec.Exit.NORMAL : otherwise.run(frame, out);
+    }
+  }
+
+  /** Compiled targets of assignments. */
+  private static final class Targets {
+
+    private Targets() {}
+
+    /** Stores a value. */
+    interface Target {
+      void assign(Frame frame, Object value);
+    }
+
+    static Target of(Expression target, Scope scope) {
+      if (target instanceof Expression.Name name) {
+        int slot = scope.declare(name.name());
+        return (frame, value) -> frame.set(slot, value);
+      }
+      if (target instanceof Expression.NamespaceTarget namespace) {
+        return attribute(scope.reader(namespace.namespace()), namespace.attribute());
+      }
+      Expression.Sequence sequence = (Expression.Sequence) target;
+      List<Target> parts = sequence.items().stream().map(item -> of(item, scope)).toList();
+      return (frame, value) -> unpack(frame, value, parts);
+    }
+
+    private static Target attribute(Eval owner, String attribute) {
+      return (frame, value) -> {
+        if (!(owner.eval(frame) instanceof Namespace namespace)) {
+          throw TemplateException.raised("cannot assign attribute on non-namespace object");
+        }
+        namespace.attributes().put(attribute, value);
+      };
+    }
+
+    private static void unpack(Frame frame, Object value, List<Target> parts) {
+      List<Object> values = Iteration.toList(frame.budget(), value);
+      if (values.size() != parts.size()) {
+        throw TemplateException.raised(
+            values.size() > parts.size()
+                ? "too many values to unpack (expected " + parts.size() + ")"
+                : "not enough values to unpack (expected " + parts.size() + ")");
+      }
+      for (int i = 0; i < parts.size(); i++) {
+        parts.get(i).assign(frame, values.get(i));
+      }
+    }
   }
 }

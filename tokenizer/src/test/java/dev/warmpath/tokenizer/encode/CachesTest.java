@@ -12,7 +12,7 @@ class CachesTest {
   @Test
   void chunksAskedForLongestAgoGo() {
     ChunkCache cache = new ChunkCache(40_000, 3);
-    TextKey kept = cache.key("kept", false);
+    ChunkCache.TextKey kept = cache.key("kept", false);
     cache.put(kept, IDS);
     for (int i = 0; i < 2_000; i++) {
       cache.put(cache.key("other " + i, false), IDS);
@@ -35,7 +35,7 @@ class CachesTest {
   @Test
   void aChunkLargerThanItsRoomIsNotKept() {
     ChunkCache cache = new ChunkCache(16_000, 3);
-    TextKey key = cache.key("large", false);
+    ChunkCache.TextKey key = cache.key("large", false);
     cache.put(key, new int[10_000]);
     assertThat(cache.find(key)).isNull();
     assertThat(cache.counts().bytes()).isZero();

@@ -11,7 +11,8 @@ final class CheckRig implements AutoCloseable {
 
   CheckRig(String json, CutPlan.Head head) {
     whole = TextEncoder.of(json);
-    goesOn = TextEncoder.of(head == CutPlan.Head.NONE ? json : Continuation.of(json));
+    goesOn =
+        TextEncoder.of(head == CutPlan.Head.NONE ? json : IncrementalEncoder.Continuation.of(json));
     Random random = new Random(11);
     check =
         new SelfCheck(

@@ -21,7 +21,7 @@ class NativeBoundTest {
   @Test
   void aTokenizerThatCutsNothingTakesWhatFitsAndNothingLonger() {
     try (IncrementalEncoder encoder = encoder(cutting().token("a", "single_word"), Kind.WHOLE)) {
-      String longest = "b ".repeat(NativeBound.LONGEST_BYTES / 2);
+      String longest = "b ".repeat(IncrementalEncoder.NativeBound.LONGEST_BYTES / 2);
       EncodedText encoded = encoder.encode(longest);
       assertThat(encoded).isNotNull();
       assertThat(encoded.count()).isPositive();
@@ -45,7 +45,9 @@ class NativeBoundTest {
   @ValueSource(strings = {"b", " ", "\n", "\0", "\u4e2d", "\u0301", "\ud83d\ude00"})
   void whatCannotBeCutInsideATextIsRefused(String unit) {
     try (IncrementalEncoder encoder = encoder(cutting(), Kind.INSIDE)) {
-      assertRefused(encoder, WORDS + unit.repeat(NativeBound.LONGEST_BYTES + 1) + " " + WORDS);
+      assertRefused(
+          encoder,
+          WORDS + unit.repeat(IncrementalEncoder.NativeBound.LONGEST_BYTES + 1) + " " + WORDS);
       EncodedText after = encoder.encode(WORDS + unit + " " + WORDS);
       assertThat(after).isNotNull();
       assertThat(after.tokenIds())
@@ -57,16 +59,16 @@ class NativeBoundTest {
   @ValueSource(strings = {"b", "\u00e9", "\u4e2d", "\ud83d\ude00"})
   void bytesOfUtf8Count(String unit) {
     int bytes = unit.getBytes(StandardCharsets.UTF_8).length;
-    String longest = unit.repeat(NativeBound.LONGEST_BYTES / bytes);
-    NativeBound.check(longest);
-    assertThatThrownBy(() -> NativeBound.check(longest + unit))
+    String longest = unit.repeat(IncrementalEncoder.NativeBound.LONGEST_BYTES / bytes);
+    IncrementalEncoder.NativeBound.check(longest);
+    assertThatThrownBy(() -> IncrementalEncoder.NativeBound.check(longest + unit))
         .isInstanceOf(InexactPromptException.class);
   }
 
   @Test
   void aTextWithSpecialTokensIsBoundedAndGivenUpToo() {
     try (IncrementalEncoder encoder = encoder(cutting(), Kind.INSIDE)) {
-      String longer = "b ".repeat(NativeBound.LONGEST_BYTES);
+      String longer = "b ".repeat(IncrementalEncoder.NativeBound.LONGEST_BYTES);
       assertThatThrownBy(() -> encoder.wholeWithSpecialTokens(longer, EncodeGuard.NONE))
           .isInstanceOf(InexactPromptException.class);
       Thread.currentThread().interrupt();

@@ -233,7 +233,7 @@ class TemplateBoundsTest {
             "{% for a in x %}".repeat(100) + "{{ loop.index }}{% endfor %}".repeat(100), budget);
     Thread.currentThread().interrupt();
     try {
-      assertThatThrownBy(() -> Program.compile(tree, budget))
+      assertThatThrownBy(() -> ChatTemplate.Program.compile(tree, budget))
           .isInstanceOf(CancellationException.class);
     } finally {
       assertThat(Thread.interrupted()).isTrue();

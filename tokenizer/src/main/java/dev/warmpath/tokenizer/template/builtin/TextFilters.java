@@ -28,7 +28,9 @@ final class TextFilters {
     all.put("capitalize", (b, v, a) -> PythonCase.capitalized(plain(b, v)));
     all.put("title", (b, v, a) -> titled(plain(b, v)));
     all.put(
-        "trim", (b, v, a) -> Trim.apply(b, plain(b, v), a.bind("trim", "chars")[0], true, true));
+        "trim",
+        (b, v, a) ->
+            StringMethods.Trim.apply(b, plain(b, v), a.bind("trim", "chars")[0], true, true));
     all.put("replace", TextFilters::replace);
     all.put("indent", TextFilters::indent);
     all.put("join", TextFilters::join);
