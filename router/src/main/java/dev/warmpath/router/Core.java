@@ -19,6 +19,7 @@ import dev.warmpath.router.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.ExpectedBlocks;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.health.EngineImages;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.members.HostRules;
 import dev.warmpath.router.members.Membership;
@@ -468,7 +469,13 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, bodies, trees, configured::modelOf, rules),
+        new PromptReader(
+            models,
+            bodies,
+            trees,
+            configured::modelOf,
+            rules,
+            new EngineImages(fleet, catalog, streams)),
         parity == null ? BodyWatch.NONE : parity,
         remote == null ? RemoteReader.NONE : remote,
         config.tokenizing(),

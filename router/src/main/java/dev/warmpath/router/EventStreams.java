@@ -383,6 +383,11 @@ public final class EventStreams implements EngineEvents {
   }
 
   @Override
+  public void sendingImages(Replica replica, int dpRank, PromptResult.Tokens tokens) {
+    ingest.sendingImages(new EngineId(replica.name(), dpRank), tokens.imageNames());
+  }
+
+  @Override
   public EngineView view(Replica replica, int dpRank) {
     EngineView engine = ingest.view(new EngineId(replica.name(), dpRank));
     if (engine == null) {
@@ -426,6 +431,10 @@ public final class EventStreams implements EngineEvents {
       String engine = ranked ? id.replica() + "/" + id.dpRank() : id.replica();
       collect(to, stream, engine);
       collect(to, index, engine, stream.slot());
+      EngineView view = ingest.view(id);
+      if (view != null && view.imageForm() != null) {
+        to.add(Metric.EVENT_IMAGE_FORM, 1, engine, view.imageForm().label());
+      }
     }
     for (Store store : stores()) {
       store.collect(to, nowNanos);

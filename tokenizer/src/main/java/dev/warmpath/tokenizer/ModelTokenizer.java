@@ -18,13 +18,19 @@ import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import dev.warmpath.tokenizer.image.ImageMemory;
+import dev.warmpath.tokenizer.image.ImageNaming;
+import dev.warmpath.tokenizer.image.ImageParts;
+import dev.warmpath.tokenizer.image.PromptImages;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +53,10 @@ public final class ModelTokenizer implements AutoCloseable {
   private final int maxTokenId;
   private final boolean encodesTexts;
   private final PromptEncoder encoder;
+  private final PromptImages images;
+
+  /** Set when an engine was seen to count a prompt with images otherwise. */
+  private volatile boolean imagesDoubted;
 
   private ModelTokenizer(ModelFiles files, ModelOptions options) {
     this.chats = ChatPrompts.of(files, options.chat());
@@ -55,6 +65,15 @@ public final class ModelTokenizer implements AutoCloseable {
     this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
     this.encodesTexts = !files.tokenizesElsewhere();
     this.encoder = PromptEncoder.of(files, dialect, specialIds(chats), options.budget());
+    this.images =
+        new PromptImages(
+            dialect == Dialect.VLLM ? files.images() : null,
+            new ImageMemory(imageBytes(options.budget()), new SecureRandom().nextLong()));
+  }
+
+  /** Images take little, and nothing where nothing is to be remembered. */
+  private static long imageBytes(EncodeBudget budget) {
+    return budget.bytes() == 0 ? 0 : ImageMemory.USUAL_BYTES;
   }
 
   /** The special tokens that texts of chats hold, none if they hold none. */
@@ -117,13 +136,35 @@ public final class ModelTokenizer implements AutoCloseable {
     return prompt(kind, body, loraName, EncodeGuard.NONE);
   }
 
+  /** The same for engines that name images like this. */
+  public PromptResult prompt(
+      RequestKind kind, ObjectNode body, @Nullable String loraName, ImageNaming naming) {
+    return prompt(kind, body, loraName, () -> naming, EncodeGuard.NONE);
+  }
+
   /**
-   * The same as long as {@code guard} lets the encoding go on.
+   * The same as long as {@code guard} lets the encoding go on; images have no names.
    *
    * @throws EncodeGuard.TooMuchException if it does not
    */
   public PromptResult prompt(
       RequestKind kind, ObjectNode body, @Nullable String loraName, EncodeGuard guard) {
+    return prompt(kind, body, loraName, () -> ImageNaming.UNKNOWN, guard);
+  }
+
+  /**
+   * The same as long as {@code guard} lets the encoding go on, for engines that name images like
+   * this.
+   *
+   * @param naming asked for a chat with images
+   * @throws EncodeGuard.TooMuchException if it does not
+   */
+  public PromptResult prompt(
+      RequestKind kind,
+      ObjectNode body,
+      @Nullable String loraName,
+      Supplier<ImageNaming> naming,
+      EncodeGuard guard) {
     try {
       PromptOptions options = options(kind, body).within(maxModelTokens, kind, body);
       HiddenNamespace.check(body);
@@ -131,7 +172,7 @@ public final class ModelTokenizer implements AutoCloseable {
       Tokens tokens =
           kind == RequestKind.COMPLETION
               ? completion(body, options, keys, guard)
-              : chat(kind, body, options, keys, guard);
+              : chat(kind, body, options, keys, naming, guard);
       return tokens.askedBy(body);
     } catch (InexactPromptException e) {
       return Inexact.of(e);
@@ -175,9 +216,25 @@ public final class ModelTokenizer implements AutoCloseable {
     return kind != RequestKind.COMPLETION && texts(kind).specialIds().length > 0;
   }
 
+  /**
+   * An engine was seen to count the tokens of a chat with images otherwise: none is exact from now
+   * on. False if that was known.
+   */
+  public boolean doubtImages() {
+    boolean isNews = !imagesDoubted;
+    imagesDoubted = true;
+    return isNews;
+  }
+
+  /** What is remembered of images. */
+  public ImageMemory.Counts imageCounts() {
+    return images.memory().counts();
+  }
+
   /** Remembers texts within another budget from now on; keeps what fits. */
   public void resize(EncodeBudget budget) {
     encoder.resize(budget);
+    images.memory().resize(imageBytes(budget));
   }
 
   /** Where tokens came from so far, and what is remembered of texts. */
@@ -214,15 +271,35 @@ public final class ModelTokenizer implements AutoCloseable {
       ObjectNode body,
       PromptOptions options,
       PromptKeys keys,
+      Supplier<ImageNaming> naming,
       EncodeGuard guard) {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
       throw new InexactPromptException(
           FallbackCause.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
-    String text = texts(kind).render(body);
-    return rendersInCode(kind)
-        ? ofEncoded(List.of(encoder.encodeWithSpecials(text, guard)), null, options, keys)
-        : ofTexts(List.of(text), options, keys, guard);
+    ImageParts parts = imagesDoubted ? ImageParts.none() : images.parts();
+    String text = texts(kind).render(body, parts);
+    if (rendersInCode(kind)) {
+      return ofEncoded(List.of(encoder.encodeWithSpecials(text, guard)), null, options, keys);
+    }
+    Tokens tokens = ofTexts(List.of(text), options, keys, guard);
+    return parts.isEmpty() ? tokens : withImages(tokens, parts, body, options, naming.get());
+  }
+
+  private Tokens withImages(
+      Tokens text, ImageParts parts, ObjectNode body, PromptOptions options, ImageNaming naming) {
+    if (body.hasNonNull("mm_processor_kwargs") || body.hasNonNull("media_io_kwargs")) {
+      throw new InexactPromptException(
+          FallbackCause.MULTIMODAL, "images with options of the request's own");
+    }
+    if (options.keepTokens() != PromptOptions.ALL) {
+      throw new InexactPromptException(
+          FallbackCause.TRUNCATION, "truncation of a chat with images");
+    }
+    PromptImages.Placed placed = images.place(text.sequences().get(0), parts, naming);
+    return new Tokens(
+            List.of(placed.ids()), text.keys(), options.readsCache(), options.singleChoice(), null)
+        .with(placed.images(), naming);
   }
 
   /** A completion's prompt: a text, token ids, or a list of either. */

@@ -3,13 +3,19 @@ package dev.warmpath.tokenizer;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.block.PromptTokens;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.EncodedText;
+import dev.warmpath.tokenizer.image.ImageNaming;
+import dev.warmpath.tokenizer.image.PromptImage;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +60,8 @@ public sealed interface PromptResult {
     private final @Nullable String text;
     private final @Nullable String extraKey;
     private final boolean readsSlowTiers;
+    private final List<PromptImage> images;
+    private final @Nullable ImageForm usualForm;
 
     /**
      * A prompt of these tokens.
@@ -85,6 +93,8 @@ public sealed interface PromptResult {
       this.text = text;
       this.extraKey = null;
       this.readsSlowTiers = true;
+      this.images = List.of();
+      this.usualForm = null;
       if (sequences.isEmpty() || (comparable && sequences.size() > 1)) {
         throw new IllegalArgumentException(
             "comparable=" + comparable + " sequences=" + sequences.size());
@@ -99,6 +109,43 @@ public sealed interface PromptResult {
       this.text = plain.text;
       this.extraKey = extraKey;
       this.readsSlowTiers = readsSlowTiers;
+      this.images = plain.images;
+      this.usualForm = plain.usualForm;
+    }
+
+    private Tokens(Tokens plain, List<PromptImage> images, ImageNaming naming) {
+      ImageForm first =
+          naming.usual() == null && !naming.forms().isEmpty()
+              ? naming.forms().get(0)
+              : naming.usual();
+      PromptKeys named = keys(plain.keys, images, first);
+      this.sequences = plain.sequences;
+      this.keys = named == null ? plain.keys : named;
+      this.readsCache = plain.readsCache;
+      this.comparable = plain.comparable;
+      this.text = null; // has no images
+      this.extraKey = plain.extraKey;
+      this.readsSlowTiers = plain.readsSlowTiers;
+      this.images = List.copyOf(images);
+      this.usualForm = naming.usual();
+    }
+
+    private static @Nullable PromptKeys keys(
+        PromptKeys plain, List<PromptImage> images, @Nullable ImageForm form) {
+      List<PromptKeys.Item> items = new ArrayList<>(images.size());
+      for (PromptImage image : images) {
+        String identifier = image.identifier(form);
+        if (identifier == null) {
+          return null;
+        }
+        items.add(new PromptKeys.Item(identifier, image.from(), image.lengthTokens()));
+      }
+      return new PromptKeys(plain.loraName(), plain.cacheSalt(), items);
+    }
+
+    /** The same prompt, whose tokens hold placeholders for these images. */
+    Tokens with(List<PromptImage> placed, ImageNaming naming) {
+      return new Tokens(this, placed, naming);
     }
 
     /** The same prompt with what {@code body} says of its name space and of slower memory. */
@@ -137,9 +184,36 @@ public sealed interface PromptResult {
       return sequences.get(0).range(0, Math.min(atMost, sequences.get(0).count()));
     }
 
-    /** What tells the request's blocks apart besides tokens. */
+    /**
+     * What tells the request's blocks apart besides tokens; images are named as most engines do, so
+     * for the blocks of one engine see {@link #keys(ImageForm)}.
+     */
     public PromptKeys keys() {
       return keys;
+    }
+
+    /**
+     * The same at an engine that names images in this way, null for one of which that is not known;
+     * null if they have no such names.
+     */
+    public @Nullable PromptKeys keys(@Nullable ImageForm form) {
+      return images.isEmpty() ? keys : keys(keys, images, form == null ? usualForm : form);
+    }
+
+    /** Whether there are placeholders for images among the tokens. */
+    public boolean hasImages() {
+      return !images.isEmpty();
+    }
+
+    /** All names that engines may give to the images, with how each of them is made. */
+    public Map<String, ImageForm> imageNames() {
+      Map<String, ImageForm> names = new HashMap<>();
+      for (PromptImage image : images) {
+        if (image.uuid() == null) {
+          image.identifiers().forEach((form, name) -> names.put(name, form));
+        }
+      }
+      return names;
     }
 
     /** SGLang's {@code extra_key}, which {@link #keys} do not hold; null for none. */

@@ -11,7 +11,8 @@
  * {@link ChatPrompts} chooses who renders each kind of request: {@code chat} by the model's {@code
  * template}; {@code apis} for the Messages and Responses APIs; {@code sglang}; {@code harmony} and
  * {@code deepseek} for models whose prompts the engine builds in code. {@link PromptEncoder}
- * encodes with {@code encode}. {@code body} has the types that all of them share.
+ * encodes with {@code encode}, {@code image} puts the placeholders of images among the tokens.
+ * {@code body} has the types that all of them share.
  */
 @NullMarked
 package dev.warmpath.tokenizer;

@@ -22,6 +22,8 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.ImageForm;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,6 +75,7 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final RemovedBlocks removed = new RemovedBlocks();
   private final HashCalibration calibration;
+  private final ImageCalibration images = new ImageCalibration();
   private long storedBlocks;
   private long removedBlocks;
 
@@ -208,6 +211,16 @@ public final class EventApplier {
   /** How the engine makes its hashes, as far as that was found out. */
   public String hashScheme() {
     return calibration.scheme();
+  }
+
+  /** How the engine names images; null if that was not found out. May be asked by any thread. */
+  public @Nullable ImageForm imageForm() {
+    return images.known();
+  }
+
+  /** Images are sent to the engine that may have these names. May be called by any thread. */
+  public void sentImages(Map<String, ImageForm> names) {
+    images.addCandidates(names);
   }
 
   /** Applies the events of one batch, in order. */
@@ -384,6 +397,7 @@ public final class EventApplier {
     layout.forget();
     capacity.reset();
     calibration.reset();
+    images.reset();
     if (!source.isStore()) {
       index.layout(slot, layout.layout());
     }
@@ -544,6 +558,7 @@ public final class EventApplier {
       return;
     }
     store.nameBlocks();
+    images.observeStore(store);
     if (!store.atRoot()) {
       stored.behind(tier, group, store.parent());
       return;

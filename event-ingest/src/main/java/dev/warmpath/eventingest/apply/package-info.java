@@ -5,7 +5,8 @@
  * EventColumns ─▶ EventApplier ─▶ StoredBlocks, RemovedBlocks ─▶ KvIndex
  *                   │ BlockLayout, GroupTable   groups, block sizes, space of the block keys
  *                   │ Capacity                  how many blocks the engine can hold
- *                   └ HashCalibration           how the engine computes its hashes
+ *                   │ HashCalibration           how the engine computes its hashes
+ *                   └ ImageCalibration          how it names images
  * }</pre>
  *
  * <p>Start with {@link EventApplier}, one for each engine. It names a block only if the store shows

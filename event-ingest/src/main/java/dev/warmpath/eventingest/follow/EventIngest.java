@@ -23,6 +23,7 @@ import dev.warmpath.eventingest.transport.ReplayClient;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -280,6 +281,18 @@ public final class EventIngest implements AutoCloseable {
     FollowedEngine engine = engines.get(id);
     if (engine != null) {
       engine.dispatching(prompt, tokenIds, keys);
+    }
+  }
+
+  /**
+   * Images are about to be sent to an engine of which it is not known how it names them.
+   *
+   * @param names that they may have, with how each is made
+   */
+  public void sendingImages(EngineId id, Map<String, ImageForm> names) {
+    FollowedEngine engine = engines.get(id);
+    if (engine != null) {
+      engine.sendingImages(names);
     }
   }
 

@@ -29,9 +29,11 @@ import dev.warmpath.eventingest.transport.ReplaySink;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -256,7 +258,16 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
         applier.space(),
         now.stream().trust().trust(),
         applier.slowTier(),
-        source.rules().namespaces());
+        source.rules().namespaces(),
+        applier.imageForm());
+  }
+
+  /** Images are about to be sent there that may have these names. */
+  void sendingImages(Map<String, ImageForm> names) {
+    Begun now = begun;
+    if (now != null) {
+      now.applier().sentImages(names);
+    }
   }
 
   long count(StreamCounter counter) {

@@ -32,7 +32,7 @@ public final class HashedPrompt {
     long[] hashes = new long[chain.blocks()];
     byte[] parent = hasher.rootHash();
     for (int i = 0; i < hashes.length; i++) {
-      parent = hasher.hash(parent, tokenIds, i * size, keys.of(i));
+      parent = hasher.hash(parent, tokenIds, i * size, keys.of(i, size));
       hashes[i] = EngineHasher.low64(parent);
     }
     return new HashedPrompt(scheme, chain, hashes);

@@ -18,7 +18,7 @@ public record KnownScheme(EngineHasher hasher, boolean keysKnown) {
    */
   public boolean covers(ChainSpace space, PromptKeys keys) {
     return keys.loraName() == null
-        && (keys.cacheSalt() == null || keysKnown)
+        && ((keys.cacheSalt() == null && keys.items().isEmpty()) || keysKnown)
         && hasher.scheme().blockSizeTokens() == space.blockSizeTokens()
         && hasher.scheme().lookaheadTokens() == space.lookaheadTokens();
   }

@@ -87,7 +87,7 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
     if (isPlain(hash, store, ids)) {
       return BlockHasher.localHash(ids, 0, length, store.extraKeys(0));
     }
-    return BlockHasher.localHash(ids, 0, length, hidden(lora, hash).of(0));
+    return BlockHasher.localHash(ids, 0, length, hidden(lora, hash).of(0, length));
   }
 
   /** Whether hashes show the {@code extra_key} of a request for this adapter (null for none). */

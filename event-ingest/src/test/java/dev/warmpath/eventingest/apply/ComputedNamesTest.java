@@ -171,7 +171,7 @@ final class ComputedNamesTest {
     @Nullable Long parent = null;
     byte[] hash = hasher.rootHash();
     for (int i = 0; i < to; i++) {
-      hash = hasher.hash(hash, prompt, i * SIZE, keys.of(i));
+      hash = hasher.hash(hash, prompt, i * SIZE, keys.of(i, SIZE));
       if (i >= from) {
         hashes[i - from] = EngineHasher.low64(hash);
       } else {
@@ -181,7 +181,7 @@ final class ComputedNamesTest {
     List<List<ExtraKey>> perBlock =
         keys.equals(PromptKeys.NONE)
             ? List.of()
-            : IntStream.range(from, to).mapToObj(keys::of).toList();
+            : IntStream.range(from, to).mapToObj(i -> keys.of(i, SIZE)).toList();
     int[] tokens = Arrays.copyOfRange(prompt, from * SIZE, to * SIZE);
     apply(
         new BlockStored(

@@ -16,6 +16,7 @@ import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.block.ExtraKey;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
@@ -23,6 +24,7 @@ import dev.warmpath.kvindex.enginehash.HashedKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,43 @@ final class HashCalibrationTest {
     assertThat(applier.hashScheme()).isEqualTo("sha256 0");
     store(applier, other, List.of());
     assertThat(applier.hashScheme()).isEqualTo("sha256_cbor 0");
+  }
+
+  @Test
+  void howImagesAreNamedIsFoundByANameThatWasSent() {
+    EventApplier applier = applier(null);
+    EngineHasher hasher = hasher(HashAlgorithm.SHA256, "0", HashedKeys.TAGGED, 0);
+    ImageForm framed = new ImageForm(true, ImageForm.Algorithm.BLAKE3, "/m");
+    ImageForm bare = new ImageForm(false, ImageForm.Algorithm.SHA512, "/m");
+    List<ExtraKey> image = List.of(new ExtraKey.Multimodal("b", 3));
+    store(applier, hasher, image);
+    assertThat(applier.imageForm()).as("nothing was sent").isNull();
+
+    applier.sentImages(Map.of("a", framed, "b", bare));
+    store(applier, hasher, List.of());
+    store(applier, hasher, List.of(new ExtraKey.Multimodal("other", 3)));
+    assertThat(applier.imageForm()).as("neither of the names").isNull();
+    store(applier, hasher, image);
+    assertThat(applier.imageForm()).isEqualTo(bare);
+
+    applier.reset();
+    assertThat(applier.imageForm()).as("another lifetime").isNull();
+    store(applier, hasher, image);
+    assertThat(applier.imageForm()).as("was sent to the one before").isNull();
+  }
+
+  @Test
+  void ofNamesThatWereSentTheLastAreKept() {
+    EventApplier applier = applier(null);
+    EngineHasher hasher = hasher(HashAlgorithm.SHA256, "0", HashedKeys.TAGGED, 0);
+    ImageForm form = new ImageForm(true, ImageForm.Algorithm.BLAKE3, "/m");
+    for (int i = 0; i <= 4096; i++) {
+      applier.sentImages(Map.of("image " + i, form));
+    }
+    store(applier, hasher, List.of(new ExtraKey.Multimodal("image 0", 3)));
+    assertThat(applier.imageForm()).isNull();
+    store(applier, hasher, List.of(new ExtraKey.Multimodal("image 1", 3)));
+    assertThat(applier.imageForm()).isEqualTo(form);
   }
 
   /** The engine stores the first block of another prompt. */

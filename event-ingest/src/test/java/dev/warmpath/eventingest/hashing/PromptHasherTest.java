@@ -37,13 +37,13 @@ final class PromptHasherTest {
 
       StoredBlocks names = prompt.names(new StoredBlocks(), 3);
       EngineHasher engine = SCHEME.hasher();
-      byte[] first = engine.hash(engine.rootHash(), tokens, 0, PromptKeys.NONE.of(0));
+      byte[] first = engine.hash(engine.rootHash(), tokens, 0, PromptKeys.NONE.of(0, 2));
       assertThat(names.count()).isEqualTo(2);
       assertThat(names.group()).isEqualTo(3);
       assertThat(names.parent()).isEqualTo(prompt.chain().space().rootKey());
       assertThat(names.engineHash(0)).isEqualTo(EngineHasher.low64(first));
       assertThat(names.engineHash(1))
-          .isEqualTo(EngineHasher.low64(engine.hash(first, tokens, 2, PromptKeys.NONE.of(1))));
+          .isEqualTo(EngineHasher.low64(engine.hash(first, tokens, 2, PromptKeys.NONE.of(1, 2))));
       assertThat(names.localHash(1)).isEqualTo(prompt.chain().localHash(1));
     }
   }

@@ -59,7 +59,8 @@ class KvEventDecoderFormsTest {
       for (int block = 0; block < 2; block++) {
         assertThat(stored.localHash(block))
             .isEqualTo(
-                BlockHasher.localHash(new int[] {10, 11, 12, 13}, 2 * block, 2, request.of(block)));
+                BlockHasher.localHash(
+                    new int[] {10, 11, 12, 13}, 2 * block, 2, request.of(block, 2)));
       }
     }
   }

@@ -44,8 +44,8 @@ public final class BlockChain {
   public static BlockChain of(
       ChainSpace space, PromptTokens tokens, PromptKeys keys, List<BlockRun> known) {
     BlockChain chain = new BlockChain(space, tokens.count());
-    int done = keys.of(1).isEmpty() ? chain.copy(known) : 0;
-    boolean firstHasKeys = !keys.of(0).isEmpty();
+    int done = chain.copy(known, keys.plainBlocks(chain.blocks(), space.blockSizeTokens()));
+    boolean firstHasKeys = !keys.of(0, space.blockSizeTokens()).isEmpty();
     if (done > 0 && firstHasKeys) {
       int length = space.blockSizeTokens() + space.lookaheadTokens();
       chain.hash(0, 1, tokens.range(0, length), 0, keys);
@@ -57,11 +57,13 @@ public final class BlockChain {
     return chain;
   }
 
-  private int copy(List<BlockRun> known) {
+  /** Copies what is known of the first {@code most} blocks; returns how many that were. */
+  private int copy(List<BlockRun> known, int most) {
     int done = 0;
     for (BlockRun run : known) {
-      run.copyTo(localHashes, done);
-      done += run.blocks();
+      int blocks = Math.min(run.blocks(), most - done);
+      run.copyTo(localHashes, done, blocks);
+      done += blocks;
     }
     return done;
   }
@@ -72,10 +74,9 @@ public final class BlockChain {
   private void hash(int from, int to, int[] ids, int idsFrom, PromptKeys keys) {
     int size = space.blockSizeTokens();
     int lengthTokens = size + space.lookaheadTokens();
-    List<ExtraKey> laterKeys = keys.of(1);
     for (int i = from; i < to; i++) {
-      List<ExtraKey> own = i == 0 ? keys.of(0) : laterKeys; // the first block has keys of its own
-      localHashes[i] = BlockHasher.localHash(ids, i * size - idsFrom, lengthTokens, own);
+      localHashes[i] =
+          BlockHasher.localHash(ids, i * size - idsFrom, lengthTokens, keys.of(i, size));
     }
   }
 

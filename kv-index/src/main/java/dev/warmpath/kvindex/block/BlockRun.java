@@ -23,9 +23,9 @@ public final class BlockRun {
     return localHashes.length;
   }
 
-  /** Copies the hashes into {@code target} from {@code at} on. */
-  void copyTo(long[] target, int at) {
-    System.arraycopy(localHashes, 0, target, at, localHashes.length);
+  /** Copies the first {@code count} hashes into {@code target} from {@code at} on. */
+  void copyTo(long[] target, int at, int count) {
+    System.arraycopy(localHashes, 0, target, at, count);
   }
 
   @Override

@@ -10,7 +10,7 @@
  * local hash of a block's content and the block key of the block with its whole prefix. {@link
  * ChainSpace} is the name space: only engines of one model, block size and lookahead share block
  * keys. {@link ExtraKey} is what tells blocks with equal tokens apart: an adapter, a cache salt, an
- * image, embeddings.
+ * image, embeddings. {@link ImageForm} is how an engine makes the name of an image.
  */
 @NullMarked
 package dev.warmpath.kvindex.block;

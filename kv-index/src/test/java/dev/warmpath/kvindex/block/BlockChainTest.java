@@ -97,9 +97,54 @@ class BlockChainTest {
   @Test
   void keysComeInTheEnginesOrder() {
     PromptKeys keys = new PromptKeys("adapter", "tenant");
-    assertThat(keys.of(0))
+    assertThat(keys.of(0, 4))
         .containsExactly(new ExtraKey.Lora("adapter"), new ExtraKey.CacheSalt("tenant"));
-    assertThat(keys.of(1)).containsExactly(new ExtraKey.Lora("adapter"));
+    assertThat(keys.of(1, 4)).containsExactly(new ExtraKey.Lora("adapter"));
+  }
+
+  /**
+   * As vLLM's own code does: an image at 5 with 40 tokens in blocks of 16, another right behind.
+   */
+  @Test
+  void eachBlockOfAnImageSaysWhereItBegan() {
+    PromptKeys keys =
+        new PromptKeys(
+            null,
+            "tenant",
+            List.of(new PromptKeys.Item("a", 5, 40), new PromptKeys.Item("b", 45, 19)));
+    assertThat(keys.of(0, 16))
+        .containsExactly(new ExtraKey.Multimodal("a", 5), new ExtraKey.CacheSalt("tenant"));
+    assertThat(keys.of(1, 16)).containsExactly(new ExtraKey.Multimodal("a", -11));
+    assertThat(keys.of(2, 16))
+        .containsExactly(new ExtraKey.Multimodal("a", -27), new ExtraKey.Multimodal("b", 13));
+    assertThat(keys.of(3, 16)).containsExactly(new ExtraKey.Multimodal("b", -3));
+    assertThat(keys.of(4, 16)).isEmpty();
+  }
+
+  @Test
+  void blocksBeforeAnImageAreTakenFromMemory() {
+    BlockChain text = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);
+    PromptKeys keys = new PromptKeys(null, null, List.of(new PromptKeys.Item("a", 5, 2)));
+    PromptTokens tokens =
+        new PromptTokens() {
+          @Override
+          public int count() {
+            return PROMPT.length;
+          }
+
+          @Override
+          public int[] range(int from, int to) {
+            assertThat(from).as("the first block is known").isEqualTo(4);
+            return java.util.Arrays.copyOfRange(PROMPT, from, to);
+          }
+        };
+    BlockChain known = BlockChain.of(SPACE, tokens, keys, List.of(text.run(0, 3)));
+    BlockChain whole = BlockChain.of(SPACE, PROMPT, keys);
+    assertThat(known.blockKey(2)).isEqualTo(whole.blockKey(2));
+    assertThat(whole.localHash(0)).isEqualTo(text.localHash(0));
+    assertThat(whole.localHash(1)).isNotEqualTo(text.localHash(1));
+    assertThat(whole.localHash(2)).isEqualTo(text.localHash(2));
+    assertThat(whole.blockKey(2)).isNotEqualTo(text.blockKey(2));
   }
 
   @Test

@@ -204,6 +204,17 @@ public final class Assignment implements DispatchResult {
     return computed;
   }
 
+  /** The model that the request names, or null. */
+  public @Nullable String model() {
+    return model;
+  }
+
+  /** Whether its prompt holds images. */
+  public boolean hasImages() {
+    PromptResult.Tokens tokens = prompt.tokens();
+    return tokens != null && tokens.hasImages();
+  }
+
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
     computed = true;

@@ -609,6 +609,9 @@ public final class Dispatcher {
       PreparedRequest request, Contender contender, Assignment assignment) {
     BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
     PromptResult.Tokens tokens = request.prompt().tokens();
+    if (tokens != null && tokens.hasImages() && contender.view().imageForm() == null) {
+      engineEvents.sendingImages(assignment.replica(), assignment.dpRank(), tokens);
+    }
     if (chain != null && tokens != null) {
       engineEvents.dispatching(assignment.replica(), assignment.dpRank(), chain, tokens);
     }

@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.hashing.SglangNamespaces;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
@@ -58,10 +59,8 @@ public final class Prompt {
     PromptKeys all =
         extraKey == null
             ? keys
-            : new PromptKeys(
-                keys.loraName(),
-                Objects.requireNonNullElse(keys.cacheSalt(), "") + "\0" + extraKey);
-    return BlockHasher.localHash(ids, 0, ids.length, all.of(0));
+            : keys.salted(Objects.requireNonNullElse(keys.cacheSalt(), "") + "\0" + extraKey);
+    return BlockHasher.localHash(ids, 0, ids.length, all.of(0, ids.length));
   }
 
   /** The prompt that a request's reading gave; null where nothing was read. */
@@ -91,7 +90,12 @@ public final class Prompt {
 
   /** Why its blocks on an engine are not known; null if they are. */
   public @Nullable FallbackCause fallback(@Nullable BlockChain chain) {
-    return chain == null && isKnown() ? FallbackCause.HIDDEN_NAMESPACE : fallback();
+    if (chain != null || !isKnown()) {
+      return fallback();
+    }
+    return tokens != null && tokens.hasImages() && tokens.extraKey() == null
+        ? FallbackCause.MULTIMODAL
+        : FallbackCause.HIDDEN_NAMESPACE;
   }
 
   private boolean isKnown() {
@@ -131,8 +135,9 @@ public final class Prompt {
   }
 
   /**
-   * The chain in the space of one engine; null if the tokens are not known, or the engine's hashes
-   * do not show in which name space they are. It is made once for each space.
+   * The chain in the space of one engine; null if the tokens are not known, the engine's hashes do
+   * not show in which name space they are, or it is not known how it names images. It is made once
+   * for each space.
    */
   public @Nullable BlockChain chain(EngineView view) {
     if (blocks != null) {
@@ -144,23 +149,33 @@ public final class Prompt {
     }
     ChainSpace space = view.space() == null ? ASSUMED : view.space();
     SglangNamespaces namespaces = known.extraKey() == null ? null : view.namespaces();
-    BlockChain before = made(space, namespaces);
-    return before == null ? keep(space, namespaces, made(known, space, namespaces)) : before;
+    ImageForm images = known.hasImages() ? view.imageForm() : null;
+    BlockChain before = made(space, namespaces, images);
+    if (before != null) {
+      return before;
+    }
+    PromptKeys keys = known.keys(images);
+    return keys == null
+        ? null
+        : keep(space, namespaces, images, made(known, space, keys(known, keys, space, namespaces)));
   }
 
   /** The blocks may have been sent to an engine that had announced none, and are asked about. */
   private @Nullable BlockChain chain(BlockChain recorded, ChainSpace space) {
-    BlockChain there = recorded.space().equals(space) ? recorded : made(space, null);
+    BlockChain there = recorded.space().equals(space) ? recorded : made(space, null, null);
     if (there != null) {
       return there;
     }
     BlockChain moved = recorded.in(space);
-    return moved == null ? null : keep(space, null, moved);
+    return moved == null ? null : keep(space, null, null, moved);
   }
 
-  private @Nullable BlockChain made(ChainSpace space, @Nullable SglangNamespaces namespaces) {
+  private @Nullable BlockChain made(
+      ChainSpace space, @Nullable SglangNamespaces namespaces, @Nullable ImageForm images) {
     for (Named made = named; made != null; made = made.before) {
-      if (made.space.equals(space) && Objects.equals(made.namespaces, namespaces)) {
+      if (made.space.equals(space)
+          && Objects.equals(made.namespaces, namespaces)
+          && Objects.equals(made.images, images)) {
         return made.chain;
       }
     }
@@ -168,14 +183,16 @@ public final class Prompt {
   }
 
   private BlockChain keep(
-      ChainSpace space, @Nullable SglangNamespaces namespaces, BlockChain chain) {
-    named = new Named(space, namespaces, chain, named);
+      ChainSpace space,
+      @Nullable SglangNamespaces namespaces,
+      @Nullable ImageForm images,
+      BlockChain chain) {
+    named = new Named(space, namespaces, images, chain, named);
     return chain;
   }
 
-  private static BlockChain made(
-      PromptResult.Tokens tokens, ChainSpace space, @Nullable SglangNamespaces namespaces) {
-    BlockChain chain = tokens.chain(space, keys(tokens, space, namespaces));
+  private static BlockChain made(PromptResult.Tokens tokens, ChainSpace space, PromptKeys keys) {
+    BlockChain chain = tokens.chain(space, keys);
     if (chain.blocks() > 0) {
       long unused = chain.blockKey(0); // makes all keys now, and not under an engine's lock
     }
@@ -188,20 +205,24 @@ public final class Prompt {
   }
 
   private static PromptKeys keys(
-      PromptResult.Tokens tokens, ChainSpace space, @Nullable SglangNamespaces namespaces) {
+      PromptResult.Tokens tokens,
+      PromptKeys own,
+      ChainSpace space,
+      @Nullable SglangNamespaces namespaces) {
     String extraKey = tokens.extraKey();
     if (namespaces == null || extraKey == null) {
-      return tokens.keys();
+      return own;
     }
     int[] first = tokens.first(space.blockSizeTokens() + space.lookaheadTokens());
-    PromptKeys shown = namespaces.keys(space, first, tokens.keys(), extraKey);
-    return shown == null ? tokens.keys() : shown; // too short for a block, or it would be shown
+    PromptKeys shown = namespaces.keys(space, first, own, extraKey);
+    return shown == null ? own : shown; // too short for a block, or it would be shown
   }
 
   /** A chain that was made, and those before it. */
   private record Named(
       ChainSpace space,
       @Nullable SglangNamespaces namespaces,
+      @Nullable ImageForm images,
       BlockChain chain,
       @Nullable Named before) {}
 }

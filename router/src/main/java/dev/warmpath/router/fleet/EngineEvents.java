@@ -79,6 +79,9 @@ public interface EngineEvents {
   default void dispatching(
       Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
 
+  /** Images are about to be sent to an engine of which it is not known how it names them. */
+  default void sendingImages(Replica replica, int dpRank, PromptResult.Tokens tokens) {}
+
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}
 

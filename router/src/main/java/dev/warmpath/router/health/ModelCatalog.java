@@ -102,6 +102,15 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   }
 
   /** Lists the adapters of all replicas anew. */
+  /** What the replica's engines were started with: a name, or a path. */
+  List<String> roots(Replica replica) {
+    return of(replica).stream()
+        .filter(model -> model.parent() == null)
+        .flatMap(model -> Stream.ofNullable(model.root()))
+        .distinct()
+        .toList();
+  }
+
   private synchronized void refresh() {
     Set<Replica> present = new HashSet<>(fleet.replicas()); // a list is searched for each
     byReplica.keySet().retainAll(present);

@@ -20,11 +20,17 @@ import org.jspecify.annotations.Nullable;
  * @param id the name that requests use
  * @param name the name that events use
  * @param parent the base model when this is an adapter, else null
+ * @param root what the engine was started with for it, or null
  * @param maxTokens its longest prompt with its answer; 0 if it does not say
  * @param entry the entry as the engine gave it, as JSON
  */
 public record ServedModel(
-    String id, String name, @Nullable String parent, int maxTokens, String entry) {
+    String id,
+    String name,
+    @Nullable String parent,
+    @Nullable String root,
+    int maxTokens,
+    String entry) {
 
   /** A longer list is none: what is kept of an entry may be many times its length. */
   private static final int MOST_MODELS = 10_000;
@@ -76,6 +82,7 @@ public record ServedModel(
   private static @Nullable ServedModel of(JsonParser from) throws IOException {
     String id = null;
     String parent = null;
+    String root = null;
     int maxTokens = 0;
     StringWriter entry = new StringWriter();
     try (JsonGenerator to = JSON.createGenerator(entry)) {
@@ -85,13 +92,14 @@ public record ServedModel(
         String text = from.nextToken() == JsonToken.VALUE_STRING ? from.getText() : null;
         id = field.equals("id") ? text : id;
         parent = field.equals("parent") ? text : parent;
+        root = field.equals("root") ? text : root;
         maxTokens = field.equals("max_model_len") ? (int) from.getValueAsDouble() : maxTokens;
         to.writeFieldName(field);
         to.copyCurrentStructure(from);
       }
       to.writeEndObject();
     }
-    return id == null ? null : new ServedModel(id, id, parent, maxTokens, entry.toString());
+    return id == null ? null : new ServedModel(id, id, parent, root, maxTokens, entry.toString());
   }
 
   /**
@@ -123,6 +131,6 @@ public record ServedModel(
     } catch (IOException e) {
       throw new UncheckedIOException("entry=" + entry.length() + " characters", e);
     }
-    return new ServedModel(joined, name, parent, maxTokens, listed.toString());
+    return new ServedModel(joined, name, parent, root, maxTokens, listed.toString());
   }
 }

@@ -30,6 +30,8 @@ record CapturedRequest(PreparedRequest request, Choice choice, boolean capsLoads
     fields.put("model", request.model());
     if (!(request.prompt().result() instanceof PromptResult.Tokens tokens)) {
       fields.put("unread", fallback().label());
+    } else if (tokens.hasImages()) {
+      fields.put("unread", FallbackCause.MULTIMODAL.label()); // ids alone do not tell its blocks
     } else if (tokens.comparable()) {
       prompt(tokens, fields);
     } else {

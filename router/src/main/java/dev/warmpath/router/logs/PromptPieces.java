@@ -36,7 +36,6 @@ public final class PromptPieces {
     String extraKey = tokens.extraKey();
     return extraKey == null
         ? keys
-        : new PromptKeys(
-            keys.loraName(), Objects.requireNonNullElse(keys.cacheSalt(), "") + "\0" + extraKey);
+        : keys.salted(Objects.requireNonNullElse(keys.cacheSalt(), "") + "\0" + extraKey);
   }
 }

@@ -202,7 +202,7 @@ public enum Metric {
       "model",
       "source"),
   TOKENIZER_MEMORY_BYTES(
-      Type.GAUGE, "Cached text bytes by layer: prefix, chunk, word.", "model", "layer"),
+      Type.GAUGE, "Cached text bytes by layer: prefix, chunk, word; image.", "model", "layer"),
   TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Max cached text bytes, by layer.", "model", "layer"),
   TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Cached texts dropped for newer ones.", "model", "layer"),
   BODY_BYTES_TOTAL(
@@ -343,6 +343,8 @@ public enum Metric {
       Type.GAUGE, "1 when the engine's blocks differ from others of its model: alarm.", "engine"),
   EVENT_HASH_SCHEME(
       Type.GAUGE, "1 for the engine's hash scheme, or `unknown`.", "engine", "scheme"),
+  EVENT_IMAGE_FORM(
+      Type.GAUGE, "1 for how the engine names images, once that is known.", "engine", "form"),
   EVENT_LAG_SECONDS(
       Type.GAUGE,
       "Arrival to visibility of the last live batch; during a repair, since it began.",

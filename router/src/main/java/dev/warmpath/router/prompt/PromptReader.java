@@ -34,6 +34,7 @@ public final class PromptReader {
   private final TreeRoom trees;
   private final UnaryOperator<String> modelOf;
   private final InferenceRules rules;
+  private final ImageNames imageNames;
   private final PromptCost withoutTokenizer = new PromptCost();
 
   /**
@@ -47,7 +48,8 @@ public final class PromptReader {
         bodies,
         new TreeRoom(Long.MAX_VALUE),
         name -> name,
-        new InferenceRules(new Random()));
+        new InferenceRules(new Random()),
+        ImageNames.NONE);
   }
 
   /**
@@ -56,18 +58,21 @@ public final class PromptReader {
    * @param trees what all bodies that are being read may take
    * @param modelOf the model that a name in a request means
    * @param rules for which model a request goes to an engine
+   * @param imageNames how engines name images
    */
   public PromptReader(
       Tokenizers tokenizers,
       BodyParser bodies,
       TreeRoom trees,
       UnaryOperator<String> modelOf,
-      InferenceRules rules) {
+      InferenceRules rules,
+      ImageNames imageNames) {
     this.tokenizers = tokenizers;
     this.bodies = bodies;
     this.trees = trees;
     this.modelOf = modelOf;
     this.rules = rules;
+    this.imageNames = imageNames;
   }
 
   /** What the bodies that are being read take. */
@@ -122,7 +127,7 @@ public final class PromptReader {
           choice == null ? FallbackCause.NO_TOKENIZER : choice.local().absent());
     }
     work.price(tree, choice.local().cost());
-    return tokenizer.prompt(kind, tree, choice.loraName(), work);
+    return tokenizer.prompt(kind, tree, choice.loraName(), () -> imageNames.of(model(tree)), work);
   }
 
   /**

@@ -16,6 +16,7 @@ import dev.warmpath.tokenizer.encode.EncodeBudget;
 import dev.warmpath.tokenizer.encode.EncodeCounts;
 import dev.warmpath.tokenizer.encode.LayerCounts;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import dev.warmpath.tokenizer.image.ImageMemory;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -423,6 +424,10 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       to.add(Metric.TOKENIZER_DOWNLOAD_RETRIES_TOTAL, download.retries(), name);
       if (model.tokenizer() != null) {
         collect(to, name, model.tokenizer().encodeCounts());
+        ImageMemory.Counts images = model.tokenizer().imageCounts();
+        to.add(Metric.TOKENIZER_MEMORY_BYTES, images.bytes(), name, "image");
+        to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, images.maxBytes(), name, "image");
+        to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, images.evictions(), name, "image");
       }
     }
   }

@@ -28,9 +28,10 @@ final class ParityCheck {
   /** A prompt and who cuts it here. Immutable, if nobody changes the node. */
   record Question(ModelTokenizer tokenizer, RequestKind kind, ObjectNode request) {
 
-    /** Our tokens; null where the prompt is not known here or is several. */
+    /** Our tokens; null where the prompt is not known here, has images or is several. */
     int @Nullable [] ours() {
       return tokenizer.prompt(kind, request, null) instanceof Tokens tokens
+              && !tokens.hasImages()
               && tokens.sequences().size() == 1
           ? tokens.sequences().get(0)
           : null;

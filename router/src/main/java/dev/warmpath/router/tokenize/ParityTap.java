@@ -32,7 +32,9 @@ final class ParityTap implements DispatchListener {
   @Override
   public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
     Body body = bodies.take(assignment);
-    if (body != null) {
+    if (assignment.hasImages()) {
+      watch.miscountedImages(assignment.model(), assignment.replica(), routerTokens, engineTokens);
+    } else if (body != null) {
       watch.miscounted(body, assignment.replica());
     }
   }

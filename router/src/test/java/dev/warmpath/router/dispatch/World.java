@@ -142,7 +142,7 @@ final class World {
     views.put(
         replica,
         new EngineView(
-            view.slot(), view.space(), view.trust(), new SlowTierReuse(tokens, 1), null));
+            view.slot(), view.space(), view.trust(), new SlowTierReuse(tokens, 1), null, null));
   }
 
   /** From now on the engine is an SGLang whose hashes show these name spaces. */
@@ -151,7 +151,7 @@ final class World {
     EngineView view = views.get(replica);
     views.put(
         replica,
-        new EngineView(view.slot(), view.space(), view.trust(), view.slowTier(), namespaces));
+        new EngineView(view.slot(), view.space(), view.trust(), view.slowTier(), namespaces, null));
   }
 
   /** The engine stores the first blocks of a prompt, in the name space of its extra_key. */

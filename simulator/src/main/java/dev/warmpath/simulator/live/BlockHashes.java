@@ -32,7 +32,9 @@ final class BlockHashes {
       int next = hashes.size();
       BlockHash parent = next == 0 ? null : hashes.get(next - 1);
       int from = next * blockSizeTokens;
-      hashes.add(hashing.hash(parent, tokenIds, from, blockSizeTokens, request.keys().of(next)));
+      hashes.add(
+          hashing.hash(
+              parent, tokenIds, from, blockSizeTokens, request.keys().of(next, blockSizeTokens)));
     }
     return hashes.get(block);
   }

@@ -5,12 +5,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.image.ImageNaming;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -45,6 +47,7 @@ final class EngineApi {
   private final SimulatedModel model;
   private final Parts parts;
   private final AnswerText answers;
+  private final ImageNaming imageNaming;
   private final AtomicLong calls = new AtomicLong();
 
   /**
@@ -69,6 +72,7 @@ final class EngineApi {
     this.model = model;
     this.parts = parts;
     answers = new AnswerText(tokenizer, parts.answerTokens());
+    imageNaming = ImageNaming.of(new ImageForm(true, ImageForm.Algorithm.BLAKE3, model.name()));
   }
 
   /** The routes as a handler. */
@@ -175,7 +179,7 @@ final class EngineApi {
     JsonNode ids = parts.transfers().promptIds(asked);
     RequestKind kind = ids.isArray() ? RequestKind.COMPLETION : given;
     ObjectNode body = ids.isArray() ? withIds(asked, ids) : asked;
-    PromptResult result = tokenizer.prompt(kind, body, options.adapter(model));
+    PromptResult result = tokenizer.prompt(kind, body, options.adapter(model), imageNaming);
     if (result instanceof Inexact inexact) {
       throw ApiException.badRequest(
           "cannot be served here: " + inexact.cause().label() + ": " + inexact.detail(), null);

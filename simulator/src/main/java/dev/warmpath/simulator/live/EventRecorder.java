@@ -112,7 +112,7 @@ public final class EventRecorder implements CacheListener {
     List<List<ExtraKey>> extraKeys = new ArrayList<>(toBlock - heldFrom);
     for (int block = heldFrom; block < toBlock; block++) {
       hashes.add(request.hash(block));
-      extraKeys.add(keys.of(block));
+      extraKeys.add(keys.of(block, group.blockSizeTokens()));
     }
     BlockHash parent = fromBlock == 0 ? null : request.hash(fromBlock - 1);
     int[] tokenIds = request.tokens(fromBlock, toBlock);

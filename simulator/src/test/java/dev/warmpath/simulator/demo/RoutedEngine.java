@@ -24,6 +24,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -33,8 +34,11 @@ final class RoutedEngine implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
-  private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
-  private final LiveEngines launcher = new LiveEngines(tokenizer);
+  private static final String EMBEDDED = "embedded";
+
+  private final ModelTokenizer tokenizer;
+  private final String tokenizerPlace;
+  private final LiveEngines launcher;
   private final LiveEngine engine;
 
   /** A vLLM. */
@@ -48,6 +52,24 @@ final class RoutedEngine implements AutoCloseable {
    * @param adapters their paths by name
    */
   RoutedEngine(WireForm form, Map<String, String> adapters) {
+    this(form, adapters, ModelTokenizer.embedded(), EMBEDDED);
+  }
+
+  /** A vLLM with the model in this directory. */
+  RoutedEngine(Path model) {
+    this(model, model);
+  }
+
+  /** A vLLM whose router has the model from another directory. */
+  RoutedEngine(Path model, Path ofRouter) {
+    this(WireForm.MAP, Map.of(), ModelTokenizer.load(model), ofRouter.toString());
+  }
+
+  private RoutedEngine(
+      WireForm form, Map<String, String> adapters, ModelTokenizer tokenizer, String place) {
+    this.tokenizer = tokenizer;
+    this.tokenizerPlace = place;
+    this.launcher = new LiveEngines(tokenizer);
     EngineConfig config =
         new EngineConfig(
             KvCacheConfig.fullAttention(16, 1200), 2048, 32, 8192, new StepCost(2, 0.01, 0, 0));
@@ -88,7 +110,7 @@ final class RoutedEngine implements AutoCloseable {
             .set("health.timeout-ms", 60_000, "test")
             .set("timeouts.connect-ms", 60_000, "test")
             .set("headers.cached-tokens", true, "test")
-            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test")
+            .put("models", Map.of("name", "sim", "tokenizer", tokenizerPlace), "test")
             .put("replicas", replica, "test");
     for (Map.Entry<String, Object> setting : settings.entrySet()) {
       config = config.set(setting.getKey(), setting.getValue(), "test");
@@ -130,8 +152,12 @@ final class RoutedEngine implements AutoCloseable {
 
     /** Sends a body; what was predicted, and what the engine says. */
     Served serve(String body) throws IOException, InterruptedException {
-      HttpResponse<String> response =
-          post("http://127.0.0.1:" + process.port() + "/v1/completions", body);
+      return serve("/v1/completions", body);
+    }
+
+    /** The same by another route. */
+    Served serve(String path, String body) throws IOException, InterruptedException {
+      HttpResponse<String> response = post("http://127.0.0.1:" + process.port() + path, body);
       JsonNode usage = JSON.readTree(response.body()).path("usage");
       return new Served(
           Integer.parseInt(response.headers().firstValue("x-warmpath-cached-tokens").orElse("-1")),

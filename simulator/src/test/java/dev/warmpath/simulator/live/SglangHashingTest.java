@@ -40,11 +40,11 @@ final class SglangHashingTest {
     SglangHashing hashing = new SglangHashing(dynamo, Map.of("fr", "lora/fr"));
     Tokens tokens = new Tokens(List.of(IDS), new PromptKeys(lora, salt), true, true, null);
     PromptKeys keys = SglangKeys.of(tokens.in(extraKey));
-    BlockHash one = hashing.hash(null, IDS, 0, 16, keys.of(0));
-    BlockHash two = hashing.hash(one, IDS, 16, 16, keys.of(1));
+    BlockHash one = hashing.hash(null, IDS, 0, 16, keys.of(0, 16));
+    BlockHash two = hashing.hash(one, IDS, 16, 16, keys.of(1, 16));
     assertThat(one.low64()).isEqualTo(first);
     assertThat(two.low64()).isEqualTo(second);
-    assertThat(SglangKeys.read(keys.of(0))).isEqualTo(new SglangKeys(extraKey, salt));
+    assertThat(SglangKeys.read(keys.of(0, 16))).isEqualTo(new SglangKeys(extraKey, salt));
     boolean plain = extraKey == null && salt == null && lora == null;
     assertThat(one.equals(hashing.hash(null, IDS, 0, 16, List.of())))
         .as("the engine keeps apart what the wire may not")

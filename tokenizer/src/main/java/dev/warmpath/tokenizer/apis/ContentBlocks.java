@@ -88,7 +88,7 @@ final class ContentBlocks {
     if (!calls.isEmpty()) {
       message.set("tool_calls", calls);
     }
-    if (parts.size() == 1) {
+    if (parts.size() == 1 && parts.get(0).has("text")) {
       message.set("content", parts.get(0).get("text"));
     } else if (!parts.isEmpty()) {
       message.set("content", parts);
@@ -98,7 +98,11 @@ final class ContentBlocks {
   private void read(JsonNode block) {
     switch (type(block)) {
       case "text" -> addText(Fields.textOrEmpty(block, "text"));
-      case "image" -> refuseImage(block.path("source"));
+      case "image" -> {
+        if (!block.path("source").isEmpty()) {
+          addImage(block.path("source"), parts);
+        }
+      }
       case "thinking" -> addThinking(Fields.text(block, "thinking"));
       case "tool_use" -> calls.add(call(block));
       case "tool_result" -> addResult(block);
@@ -112,10 +116,18 @@ final class ContentBlocks {
     }
   }
 
-  private static void refuseImage(JsonNode source) {
-    if (!source.isEmpty()) {
-      throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image");
+  /** Adds the image of this source as a part of a chat. */
+  static void addImage(JsonNode source, ArrayNode parts) {
+    JsonNode data = source.path("data");
+    if (!source.path("type").asText().equals("base64") || !data.isTextual()) {
+      throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image that is elsewhere");
     }
+    String type = source.path("media_type").asText("image/jpeg");
+    parts
+        .addObject()
+        .put("type", "image_url")
+        .putObject("image_url")
+        .put("url", "data:" + type + ";base64," + data.textValue());
   }
 
   private void addThinking(@Nullable String thinking) {

@@ -7,6 +7,7 @@ import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.Set;
 
 /**
@@ -36,7 +37,12 @@ public final class MessagesTexts implements ChatTexts {
 
   @Override
   public String render(ObjectNode body) {
-    return chats.render(chat(body), ModelChats.Origin.CONVERTED);
+    return render(body, ImageParts.none());
+  }
+
+  @Override
+  public String render(ObjectNode body, ImageParts images) {
+    return chats.render(chat(body), ModelChats.Origin.CONVERTED, images);
   }
 
   /** The chat request that the engine makes of a body. */

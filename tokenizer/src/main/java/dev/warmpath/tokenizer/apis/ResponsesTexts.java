@@ -9,6 +9,7 @@ import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.List;
 
 /**
@@ -30,7 +31,12 @@ public final class ResponsesTexts implements ChatTexts {
 
   @Override
   public String render(ObjectNode body) {
-    return chats.render(chat(body), ModelChats.Origin.BUILT);
+    return render(body, ImageParts.none());
+  }
+
+  @Override
+  public String render(ObjectNode body, ImageParts images) {
+    return chats.render(chat(body), ModelChats.Origin.BUILT, images);
   }
 
   private static ObjectNode chat(ObjectNode body) {

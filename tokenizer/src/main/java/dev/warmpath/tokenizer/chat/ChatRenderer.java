@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.image.ImageParts;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.TemplateCache;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
@@ -71,19 +72,24 @@ public final class ChatRenderer implements ModelChats {
 
   @Override
   public String render(ObjectNode body, Origin origin) {
+    return render(body, origin, ImageParts.none());
+  }
+
+  @Override
+  public String render(ObjectNode body, Origin origin, ImageParts images) {
     try {
-      return rendered(body, origin);
+      return rendered(body, origin, images);
     } catch (TemplateException e) {
       throw TemplateError.inexact(e);
     }
   }
 
-  private String rendered(ObjectNode body, Origin origin) {
+  private String rendered(ObjectNode body, Origin origin, ImageParts images) {
     ChatRequest request = ChatRequest.read(body, origin, options.templates());
     TemplateArguments arguments = request.arguments();
     Object tools = request.tools();
     ChatTemplate template = template(body.path("chat_template"), tools != null);
-    List<Map<String, @Nullable Object>> messages = messages(request, template);
+    List<Map<String, @Nullable Object>> messages = messages(request, template, images);
     FinalMessage continuation = continuation(arguments, messages, template);
     String text = template.render(variables(arguments, tools, messages, template));
     return continuation == null ? text : continuation.cut(text);
@@ -111,14 +117,15 @@ public final class ChatRenderer implements ModelChats {
     return chosen;
   }
 
-  private List<Map<String, @Nullable Object>> messages(ChatRequest request, ChatTemplate template) {
+  private List<Map<String, @Nullable Object>> messages(
+      ChatRequest request, ChatTemplate template, ImageParts images) {
     boolean asParts =
         switch (options.templates().contentFormat()) {
           case AUTO -> template.iteratesContent();
           case STRING -> false;
           case OPENAI -> true;
         };
-    return DeveloperRole.apply(request.messages(asParts), template);
+    return DeveloperRole.apply(request.messages(asParts, images), template);
   }
 
   private static @Nullable FinalMessage continuation(

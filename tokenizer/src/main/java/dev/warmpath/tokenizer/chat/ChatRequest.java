@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.chat.ModelChats.Origin;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,11 @@ public final class ChatRequest {
    *     are not known here
    */
   public List<Map<String, @Nullable Object>> messages(boolean asParts) {
-    return new MessageReader(asParts, origin == Origin.BUILT).read(body);
+    return messages(asParts, ImageParts.none());
+  }
+
+  /** The same, with their images added to {@code images}. */
+  public List<Map<String, @Nullable Object>> messages(boolean asParts, ImageParts images) {
+    return new MessageReader(asParts, origin == Origin.BUILT, images).read(body);
   }
 }

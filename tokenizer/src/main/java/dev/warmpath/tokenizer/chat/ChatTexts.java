@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.image.ImageParts;
 
 /** Turns request bodies of one kind into the text that an engine tokenizes. Thread-safe. */
 @FunctionalInterface
@@ -25,6 +26,15 @@ public interface ChatTexts {
    * @throws InexactPromptException if it is not known here
    */
   String render(ObjectNode body);
+
+  /**
+   * The same of a chat whose images are added to {@code images}.
+   *
+   * @throws InexactPromptException if it is not known here, or such images are not
+   */
+  default String render(ObjectNode body, ImageParts images) {
+    return render(body);
+  }
 
   /** Knows no chat, for one cause. */
   static ChatTexts inexact(FallbackCause cause, String detail) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,9 +53,11 @@ final class ContentReader {
           "video_url");
 
   private final boolean asParts;
+  private final ImageParts images;
 
-  ContentReader(boolean asParts) {
+  ContentReader(boolean asParts, ImageParts images) {
     this.asParts = asParts;
+    this.images = images;
   }
 
   /** The content of a message with this role: a String, or a list of parts. */
@@ -94,7 +97,7 @@ final class ContentReader {
     return part;
   }
 
-  private static Map<String, Object> part(JsonNode part) {
+  private Map<String, Object> part(JsonNode part) {
     if (part.isTextual()) {
       return text(part.textValue());
     }
@@ -103,15 +106,37 @@ final class ContentReader {
       throw ofUnknownType(part);
     }
     if (part.hasNonNull("uuid")) {
-      throw new InexactPromptException(FallbackCause.MULTIMODAL, "a content part with uuid");
+      return namedImage(part);
     }
     return switch (type) {
       case "text", "input_text", "output_text" -> described(part, "text");
       case "refusal" -> described(part, "refusal");
       case "thinking" -> described(part, "thinking");
       case "tool_reference" -> reference(part);
+      case "image_url" -> image(part, urlOf(Fields.objectOrAbsent(part, "image_url")), null);
+      case "input_image" -> image(part, part.path("image_url"), null);
       default -> throw inexact(type);
     };
+  }
+
+  /** The engine takes the client's name, whatever type the part has. */
+  private Map<String, Object> namedImage(JsonNode part) {
+    if (!part.has("image_url") || !part.path("uuid").isTextual()) {
+      throw new InexactPromptException(FallbackCause.MULTIMODAL, "a content part with uuid");
+    }
+    return image(part, urlOf(part.path("image_url")), part.path("uuid").textValue());
+  }
+
+  private static JsonNode urlOf(JsonNode image) {
+    return image.isObject() ? image.path("url") : image;
+  }
+
+  private Map<String, Object> image(JsonNode part, JsonNode url, @Nullable String uuid) {
+    images.add(url, uuid);
+    Map<String, Object> image = new LinkedHashMap<>();
+    image.put("type", "image");
+    putOthers(part, image);
+    return image;
   }
 
   private static InexactPromptException ofUnknownType(JsonNode part) {
@@ -132,12 +157,16 @@ final class ContentReader {
 
   private static Map<String, Object> described(JsonNode part, String field) {
     Map<String, Object> described = text(Fields.requiredText(part, field));
+    putOthers(part, described);
+    return described;
+  }
+
+  private static void putOthers(JsonNode part, Map<String, Object> into) {
     for (Map.Entry<String, JsonNode> entry : part.properties()) {
       if (!DECLARED.contains(entry.getKey())) {
-        putNullable(described, entry.getKey(), JsonValues.of(entry.getValue()));
+        putNullable(into, entry.getKey(), JsonValues.of(entry.getValue()));
       }
     }
-    return described;
   }
 
   @SuppressWarnings("NullAway") // JSON null is a value here
@@ -152,15 +181,31 @@ final class ContentReader {
     return reference;
   }
 
-  private static String inOneText(List<Map<String, Object>> parts) {
+  /** Images come first, whatever stood before them. */
+  private String inOneText(List<Map<String, Object>> parts) {
+    List<String> places = new ArrayList<>();
     List<String> texts = new ArrayList<>();
     for (Map<String, Object> part : parts) {
+      if ("image".equals(part.get("type"))) {
+        places.add(images.placeholder());
+        continue;
+      }
       String text = (String) part.getOrDefault("text", part.getOrDefault("name", ""));
       if (!text.isEmpty()) {
         texts.add(text);
       }
     }
-    return String.join("\n", texts);
+    String text = String.join("\n", texts);
+    if (places.isEmpty()) {
+      return text;
+    }
+    if (text.contains(places.get(0))) {
+      throw new InexactPromptException(FallbackCause.MULTIMODAL, "a text with an image's place");
+    }
+    if (!text.isEmpty()) {
+      places.add(text);
+    }
+    return String.join("\n", places);
   }
 
   /** A tool's answer is joined to one text even here, unless it holds references. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,8 +20,8 @@ final class MessageReader {
   private final boolean keepsOrder;
 
   /** With {@code keepsOrder} calls keep the order of their keys. */
-  MessageReader(boolean asParts, boolean keepsOrder) {
-    this.content = new ContentReader(asParts);
+  MessageReader(boolean asParts, boolean keepsOrder, ImageParts images) {
+    this.content = new ContentReader(asParts, images);
     this.keepsOrder = keepsOrder;
   }
 

@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.image.ImageParts;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import java.util.List;
 
@@ -24,9 +25,19 @@ public interface ModelChats extends ChatTexts {
    */
   String render(ObjectNode body, Origin origin);
 
+  /** The same of a chat whose images are added to {@code images}. */
+  default String render(ObjectNode body, Origin origin, ImageParts images) {
+    return render(body, origin);
+  }
+
   @Override
   default String render(ObjectNode body) {
     return render(body, Origin.CLIENT);
+  }
+
+  @Override
+  default String render(ObjectNode body, ImageParts images) {
+    return render(body, Origin.CLIENT, images);
   }
 
   /**

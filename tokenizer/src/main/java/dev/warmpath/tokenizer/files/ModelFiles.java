@@ -4,14 +4,18 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.encode.AddedToken;
 import dev.warmpath.tokenizer.encode.TokenizerShape;
+import dev.warmpath.tokenizer.image.ImageTokens;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tokenizer files of one model.
@@ -24,6 +28,7 @@ import java.util.regex.Pattern;
  * @param architecture the model class that {@code config.json} names first, or the empty string
  * @param modelMaxTokenId the largest id that the model's own vocabulary size allows, or -1
  * @param foreignTokenizer whether the engine reads other tokenizer files than these
+ * @param images what stands for images among the tokens; null if that is not known
  */
 public record ModelFiles(
     TokenizerShape tokenizer,
@@ -33,7 +38,8 @@ public record ModelFiles(
     String modelType,
     String architecture,
     int modelMaxTokenId,
-    boolean foreignTokenizer) {
+    boolean foreignTokenizer,
+    @Nullable ImageTokens images) {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
@@ -46,6 +52,8 @@ public record ModelFiles(
           "chat_template.jinja",
           "chat_template.json",
           "config.json",
+          "preprocessor_config.json",
+          "processor_config.json",
           "tekken.json");
 
   private static final Pattern TEMPLATE =
@@ -86,7 +94,7 @@ public record ModelFiles(
   public static ModelFiles of(
       TokenizerShape tokenizer, ObjectNode config, Map<String, String> templates) {
     Map<String, String> special = SpecialTokens.named(config, emptyObject());
-    return new ModelFiles(tokenizer, config, special, templates, "", "", -1, false);
+    return new ModelFiles(tokenizer, config, special, templates, "", "", -1, false, null);
   }
 
   /** Whether the engine makes this model's chats into tokens without its Jinja template. */
@@ -116,15 +124,30 @@ public record ModelFiles(
     ObjectNode config = readObject(directory.resolve("tokenizer_config.json"));
     ObjectNode map = readObject(directory.resolve("special_tokens_map.json"));
     ObjectNode model = readObject(directory.resolve("config.json"));
+    TokenizerShape shape = tokenizer(tokenizer);
     return new ModelFiles(
-        tokenizer(tokenizer),
+        shape,
         config,
         SpecialTokens.named(config, map),
         TemplateSources.read(directory, config),
         model.path("model_type").asText("").toLowerCase(Locale.ROOT),
         model.path("architectures").path(0).asText(""),
         vocabularySize(model) - 1,
-        Files.exists(directory.resolve("tekken.json")));
+        Files.exists(directory.resolve("tekken.json")),
+        images(directory, model, shape));
+  }
+
+  private static @Nullable ImageTokens images(
+      Path directory, ObjectNode model, TokenizerShape shape) {
+    Map<String, Integer> added = new HashMap<>();
+    for (AddedToken token : shape.addedTokens()) {
+      added.put(token.content(), token.id());
+    }
+    return ImageTokens.of(
+        model,
+        readObject(directory.resolve("preprocessor_config.json")),
+        readObject(directory.resolve("processor_config.json")),
+        ImageTokens.ids(added, shape.vocabulary()));
   }
 
   private static TokenizerShape tokenizer(Path file) {

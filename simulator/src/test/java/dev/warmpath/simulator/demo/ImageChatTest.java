@@ -1,0 +1,180 @@
+package dev.warmpath.simulator.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.demo.RoutedEngine.Router;
+import dev.warmpath.simulator.demo.RoutedEngine.Served;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A router in front of a vLLM that serves a Qwen2-VL, and chats with images. */
+@Timeout(300)
+class ImageChatTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String CHATS = "/v1/chat/completions";
+  private static final int BLOCK = 16;
+  private static final List<String> TOKENS =
+      List.of("<|vision_start|>", "<|vision_end|>", "<|image_pad|>");
+
+  private static final String TEMPLATE =
+      """
+      {%- for message in messages %}{{ '<|im_start|>' + message.role + '\\n' }}
+      {%- if message.content is string %}{{ message.content }}
+      {%- else %}{%- for part in message.content %}
+      {%- if part.type == 'image' %}{{ '<|vision_start|><|image_pad|><|vision_end|>' }}
+      {%- else %}{{ part.text }}{%- endif %}
+      {%- endfor %}{%- endif %}{{ '<|im_end|>\\n' }}{%- endfor %}
+      {%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{%- endif %}\
+      """;
+
+  @TempDir private Path model;
+  @TempDir private Path otherModel;
+
+  @BeforeEach
+  void writeModels() throws IOException {
+    write(model, 12_845_056);
+    write(otherModel, 100_000);
+  }
+
+  private static void write(Path model, int maxPixels) throws IOException {
+    Files.writeString(model.resolve("tokenizer.json"), tokenizer());
+    Files.writeString(model.resolve("chat_template.jinja"), TEMPLATE);
+    Files.writeString(
+        model.resolve("config.json"), "{\"architectures\": [\"Qwen2VLForConditionalGeneration\"]}");
+    Files.writeString(
+        model.resolve("preprocessor_config.json"),
+        "{\"image_processor_type\": \"Qwen2VLImageProcessor\", \"patch_size\": 14,"
+            + " \"max_pixels\": "
+            + maxPixels
+            + "}");
+  }
+
+  @Test
+  void theSecondTurnFindsTheImageOfTheFirst() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(model);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      Served first = router.serve(CHATS, chat(image(1), "What is it?"));
+      assertThat(first.predictedTokens()).as("nothing is known of the engine").isEqualTo(-1);
+      assertThat(first.cachedTokens()).isZero();
+      awaitStored(router, chat(image(1), "What is it?"), first);
+      assertThat(router.metrics()).contains("form=\"blake3 framed\"");
+
+      String next = chat(image(1), "What is it?", "A square.", "What colour has it?");
+      assertThat(router.serve(CHATS, next))
+          .satisfies(served -> assertThat(served.cachedTokens()).isGreaterThan(BLOCK * 4))
+          .satisfies(
+              served -> assertThat(served.predictedTokens()).isEqualTo(served.cachedTokens()));
+    }
+  }
+
+  @Test
+  void anotherImageWithTheSameTextIsNotCredited() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(model);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      String body = chat(image(1), "What is it?");
+      Served first = router.serve(CHATS, body);
+      awaitStored(router, body, first);
+      for (int colour = 2; colour < 6; colour++) {
+        Served other = router.serve(CHATS, chat(image(colour), "What is it?"));
+        assertThat(other.promptTokens()).isEqualTo(first.promptTokens());
+        assertThat(other.cachedTokens()).isZero();
+        assertThat(other.predictedTokens()).isZero();
+        Served again = router.serve(CHATS, body);
+        assertThat(again.cachedTokens()).isPositive();
+        assertThat(again.predictedTokens()).isEqualTo(again.cachedTokens());
+      }
+      assertThat(router.metrics()).contains("warmpath_fallbacks_total{cause=\"multimodal\"");
+    }
+  }
+
+  @Test
+  void imagesAreDoubtedWhereTheEngineCountsThemOtherwise() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(model, otherModel);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      router.serve(CHATS, chat(image(1), "What is it?"));
+      while (!router.metrics().contains("form=\"blake3 framed\"")) {
+        Thread.onSpinWait();
+      }
+      Served second = router.serve(CHATS, chat(image(1), "What is it?"));
+      assertThat(second.cachedTokens()).isPositive();
+      assertThat(second.predictedTokens()).as("nothing is claimed").isEqualTo(-1);
+      assertThat(router.metrics()).contains("warmpath_tokenizer_quarantined{model=\"sim\"} 0");
+    }
+  }
+
+  /** All whole blocks of a prompt are there once it was served, and the cache has room for all. */
+  private static void awaitStored(Router router, String body, Served served) throws Exception {
+    int whole = (served.promptTokens() - 1) / BLOCK * BLOCK;
+    while (router.matchedTokens(body) < whole) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static Map<String, Object> settings() {
+    return Map.of("snapshot.enabled", false);
+  }
+
+  /** A chat about an image, with what was said in turns. */
+  private static String chat(String image, String... said) {
+    ObjectNode body = JSON.createObjectNode().put("model", "sim").put("max_tokens", 2);
+    ArrayNode messages = body.putArray("messages");
+    ArrayNode parts = messages.addObject().put("role", "user").putArray("content");
+    parts.addObject().put("type", "image_url").putObject("image_url").put("url", image);
+    parts.addObject().put("type", "text").put("text", said[0]);
+    for (int i = 1; i < said.length; i++) {
+      String role = i % 2 == 0 ? "user" : "assistant";
+      messages.addObject().put("role", role).put("content", said[i]);
+    }
+    return body.toString();
+  }
+
+  /** A square of one colour, 400 pixels high: 196 tokens. */
+  private static String image(int colour) throws IOException {
+    BufferedImage image = new BufferedImage(400, 400, BufferedImage.TYPE_INT_RGB);
+    image.setRGB(0, 0, colour);
+    ByteArrayOutputStream file = new ByteArrayOutputStream();
+    assertThat(ImageIO.write(image, "png", file)).isTrue();
+    return "data:image/png;base64," + Base64.getEncoder().encodeToString(file.toByteArray());
+  }
+
+  /** The embedded one, with the tokens of images. */
+  private static String tokenizer() throws IOException {
+    try (InputStream in =
+        EmbeddedFiles.class.getResourceAsStream(
+            "/dev/warmpath/tokenizer/embedded/tokenizer.json")) {
+      ObjectNode tokenizer = (ObjectNode) JSON.readTree(Objects.requireNonNull(in));
+      ArrayNode added = (ArrayNode) tokenizer.required("added_tokens");
+      int id = EmbeddedFiles.read().tokenizer().maxTokenId();
+      for (String token : TOKENS) {
+        added
+            .addObject()
+            .put("id", ++id)
+            .put("content", token)
+            .put("special", true)
+            .put("normalized", false)
+            .put("lstrip", false)
+            .put("rstrip", false)
+            .put("single_word", false);
+      }
+      return tokenizer.toString();
+    }
+  }
+}

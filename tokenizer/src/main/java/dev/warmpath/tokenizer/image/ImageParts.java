@@ -1,0 +1,77 @@
+package dev.warmpath.tokenizer.image;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The images of one chat, in the order of its messages.
+ *
+ * <p>Confined to the thread that renders the chat.
+ */
+public final class ImageParts {
+
+  /** More in one chat are not worth the time. */
+  private static final int MOST = 256;
+
+  private final @Nullable String placeholder;
+  private final List<Part> parts = new ArrayList<>();
+
+  /** An image as the request has it: a {@code data:} URL, and the client's name for it or null. */
+  record Part(String url, @Nullable String uuid) {}
+
+  /**
+   * @param placeholder what stands for an image where the content of a message is one text; null if
+   *     the model takes no images, or not as is known here
+   */
+  public ImageParts(@Nullable String placeholder) {
+    this.placeholder = placeholder;
+  }
+
+  /** A chat whose images cannot be known. */
+  public static ImageParts none() {
+    return new ImageParts(null);
+  }
+
+  /** What stands for an image where the content of a message is one text. */
+  public String placeholder() {
+    if (placeholder == null) {
+      throw inexact("an image");
+    }
+    return placeholder;
+  }
+
+  /**
+   * Adds an image.
+   *
+   * @param url what the part gives, text or nothing
+   * @throws InexactPromptException if its tokens cannot be known
+   */
+  public void add(JsonNode url, @Nullable String uuid) {
+    if (placeholder == null) {
+      throw inexact("an image");
+    }
+    if (!url.isTextual() || !DataUrl.isOne(url.textValue())) {
+      throw inexact("an image that is elsewhere");
+    }
+    if (parts.size() == MOST) {
+      throw inexact("more than " + MOST + " images");
+    }
+    parts.add(new Part(url.textValue(), uuid));
+  }
+
+  public boolean isEmpty() {
+    return parts.isEmpty();
+  }
+
+  List<Part> all() {
+    return parts;
+  }
+
+  static InexactPromptException inexact(String detail) {
+    return new InexactPromptException(FallbackCause.MULTIMODAL, detail);
+  }
+}
