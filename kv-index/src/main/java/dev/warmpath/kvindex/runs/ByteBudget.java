@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An array that is replaced by a larger one is not counted any more, although it is there until
  * the larger one is filled.
  *
- * <p>Single writer, many readers of {@link #used}.
+ * <p>Single writer, many readers of {@link #usedBytes}.
  */
 public final class ByteBudget {
 

@@ -164,7 +164,7 @@ record FleetBenchReport(List<String> routers, List<FleetCell> cells, List<Failur
   }
 
   /** A figure that is averaged over seeds and compared between routers. */
-  private enum RouterFigure {
+  enum RouterFigure {
     HIT_RATE("hitRate"),
     TTFT_MEAN("ttftMeanMs"),
     TTFT_P50("ttftP50Ms"),

@@ -235,7 +235,7 @@ public final class History {
   }
 
   /** The numbers of a {@link History.Step}, by their names in answers. */
-  private enum Series {
+  enum Series {
     /** Requests that ended, per second. */
     REQUESTS("requests"),
     /** Errors that the router answered itself, per second. */

@@ -175,7 +175,7 @@ public final class Replica {
     transfer = is;
   }
 
-  /** It says that it is for this; see {@link Fleet#told}. */
+  /** It says that it is for this; see {@link Fleet#updateTransfer}. */
   void updateTransfer(KvTransfer is) {
     transfer = is;
   }

@@ -19,8 +19,8 @@ import java.util.Arrays;
  *
  * <p>Source: Preble's E2 (2024). L leaves out decode times, as the router does not know how long
  * answers get; M prices an average block, where Preble names the blocks; its later rebalancing and
- * its copies of hot prefixes are left out. Remembers {@value #ENGINES} engines, {@value
- * RecentWork#BYTES} bytes each.
+ * its copies of hot prefixes are left out. Remembers {@value #ENGINES} engines, about 400 bytes
+ * each.
  *
  * <p>Not for quickly changing load: a burst counts for three minutes after it is over.
  *
@@ -141,9 +141,6 @@ final class PreblePolicy implements RankingPolicy {
    * <p>Thread-safe.
    */
   private static final class RecentWork {
-
-    /** About how many it takes. */
-    static final int BYTES = 400;
 
     private static final int PARTS = 12;
     private static final long PART_NANOS = 15_000_000_000L;

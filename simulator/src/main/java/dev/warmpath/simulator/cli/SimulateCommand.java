@@ -232,7 +232,7 @@ public final class SimulateCommand implements WarmpathCommand {
     private int lines = Integer.MAX_VALUE;
 
     /** Reads the workload. */
-    public Trace read() {
+    Trace read() {
       if (file == null || format == null) {
         throw CommandException.usage(
             (file == null ? "--trace" : "--format") + " is missing; try: warmpath simulate --help");

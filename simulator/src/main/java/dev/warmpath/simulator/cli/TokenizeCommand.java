@@ -315,12 +315,12 @@ public class TokenizeCommand implements WarmpathCommand {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /** Whether there are tokens to show. */
-    public boolean exact() {
+    boolean exact() {
       return result instanceof Tokens;
     }
 
     /** The report as one JSON object. */
-    public ObjectNode json() {
+    ObjectNode json() {
       ObjectNode json = MAPPER.createObjectNode().put("model", space.model());
       if (result instanceof Inexact inexact) {
         json.putObject("inexact")
@@ -333,7 +333,7 @@ public class TokenizeCommand implements WarmpathCommand {
     }
 
     /** Prints the report for people. */
-    public void print(PrintStream out) {
+    void print(PrintStream out) {
       if (result instanceof Inexact inexact) {
         out.println("not exact: " + inexact.cause().label() + ": " + inexact.detail());
       } else if (result instanceof Tokens tokens) {
@@ -376,7 +376,7 @@ public class TokenizeCommand implements WarmpathCommand {
 
     private CutReport() {}
 
-    public static ObjectNode json(String tokenizer, CutCheck.Result result) {
+    static ObjectNode json(String tokenizer, CutCheck.Result result) {
       return new ObjectMapper()
           .createObjectNode()
           .put("tokenizer", tokenizer)

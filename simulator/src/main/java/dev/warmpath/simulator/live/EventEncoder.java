@@ -240,7 +240,7 @@ public final class EventEncoder {
     private SglangEvents() {}
 
     /** Writes one event. */
-    public static void write(MessagePacker packer, CacheEvent event) throws IOException {
+    static void write(MessagePacker packer, CacheEvent event) throws IOException {
       if (event instanceof Stored stored) {
         write(packer, stored);
       } else if (event instanceof Removed removed) {
