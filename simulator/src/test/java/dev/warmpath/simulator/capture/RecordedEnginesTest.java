@@ -71,7 +71,7 @@ class RecordedEnginesTest {
       sglang-0.5.23-p16-concurrent      {evicted=240, new=1173}
       sglang-0.5.23-p16-dynamo-keys     {new=7023}
       sglang-0.5.23-p16-eagle-direct    {evicted=48, new=6260}
-      sglang-0.5.23-p16-hicache         {evicted=8352, new=11572}
+      sglang-0.5.23-p16-hicache         {evicted=9248, new=10676}
       sglang-0.5.23-p16-lora-salt       {evicted=80, new=10378}
       sglang-0.5.23-p16-restart-gap     {lost=400, new=5225}
       sglang-0.5.23-p64-chats           {new=11517}
