@@ -101,7 +101,6 @@ public final class ModelCatalog implements Tokenizers.Adapters {
         .toList();
   }
 
-  /** Lists the adapters of all replicas anew. */
   /** What the replica's engines were started with: a name, or a path. */
   List<String> roots(Replica replica) {
     return of(replica).stream()
@@ -111,6 +110,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
         .toList();
   }
 
+  /** Lists the adapters of all replicas anew. */
   private synchronized void refresh() {
     Set<Replica> present = new HashSet<>(fleet.replicas()); // a list is searched for each
     byReplica.keySet().retainAll(present);
