@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Entries that wait for the disk, bounded in bytes, and the thread that writes them. Adding never
- * waits for the disk. When the disk refuses, the entries of that time are dropped, and a file is
- * opened again after half a minute.
+ * waits for the disk. When the disk refuses or the target has a bug, the entries of that time are
+ * dropped, and a file is opened again after half a minute.
  *
  * <p>Thread-safe.
  *
@@ -46,7 +46,10 @@ final class DiskQueue<E> implements AutoCloseable {
      */
     void dropped(List<E> entries, boolean isBug);
 
-    /** Called before entries are waited for; may {@link DiskQueue#append}. */
+    /**
+     * Called before entries are waited for, but not in the half minute after a failure; may {@link
+     * DiskQueue#append}.
+     */
     default void beforeTurn() {}
   }
 
@@ -56,12 +59,14 @@ final class DiskQueue<E> implements AutoCloseable {
   private static final int ENTRIES_A_TURN = 512;
   private static final long PATIENCE_MILLIS = 5_000;
 
+  private record Sized<E>(E entry, long bytes) {}
+
   private final long maxBytes;
   private final long turnMillis;
   private final ToLongFunction<E> size;
   private final Target<E> target;
   private final LongSupplier nanoClock;
-  private final Deque<E> waiting = new ArrayDeque<>();
+  private final Deque<Sized<E>> waiting = new ArrayDeque<>();
   private long bytes;
   private boolean closed;
   private volatile @Nullable Thread thread;
@@ -71,7 +76,7 @@ final class DiskQueue<E> implements AutoCloseable {
   /**
    * @param turnMillis the longest time between two {@linkplain Target#beforeTurn turns}; 0: no
    *     limit
-   * @param size of an entry in bytes, always the same for the same entry
+   * @param size of an entry in bytes, asked once
    */
   DiskQueue(
       long maxBytes,
@@ -115,34 +120,56 @@ final class DiskQueue<E> implements AutoCloseable {
   }
 
   /** Adds an entry if there is room; whether there was. */
-  synchronized boolean offer(E entry) {
-    boolean fits = hasRoom(entry);
-    if (fits) {
-      append(entry);
+  boolean offer(E entry) {
+    return offer(List.of(), entry);
+  }
+
+  /**
+   * Adds an entry if there is room for it, and others ahead of it, which always find room; whether
+   * they were added.
+   */
+  synchronized boolean offer(List<E> ahead, E entry) {
+    long entryBytes = size.applyAsLong(entry);
+    if (closed || bytes + entryBytes > maxBytes) {
+      return false;
     }
-    return fits;
+    ahead.forEach(this::append);
+    add(entry, entryBytes);
+    return true;
   }
 
-  /** Whether an entry would be taken. */
-  synchronized boolean hasRoom(E entry) {
-    return !closed && bytes + size.applyAsLong(entry) <= maxBytes;
+  /** Adds an entry whether there is room or not; false if the queue is closed. */
+  synchronized boolean append(E entry) {
+    if (!closed) {
+      add(entry, size.applyAsLong(entry));
+    }
+    return !closed;
   }
 
-  /** Adds an entry whether there is room or not. */
-  synchronized void append(E entry) {
-    bytes += size.applyAsLong(entry);
-    waiting.add(entry);
+  private synchronized void add(E entry, long entryBytes) {
+    bytes += entryBytes;
+    waiting.add(new Sized<>(entry, entryBytes));
     notifyAll();
   }
 
   /** Writes what waits, once there is something; false when it is closed and empty. */
   boolean writeTurn() throws InterruptedException {
-    target.beforeTurn();
+    if (!isPausing()) {
+      beginTurn();
+    }
     List<E> turn = take();
     if (turn != null && !turn.isEmpty()) {
       write(turn);
     }
     return turn != null;
+  }
+
+  private void beginTurn() {
+    try {
+      target.beforeTurn();
+    } catch (RuntimeException | Error e) {
+      failedByBug(List.of(), e);
+    }
   }
 
   @SuppressWarnings("WaitNotInLoop") // an early turn does no harm
@@ -155,16 +182,16 @@ final class DiskQueue<E> implements AutoCloseable {
     }
     List<E> turn = new ArrayList<>();
     while (!waiting.isEmpty() && turn.size() < ENTRIES_A_TURN) {
-      E next = waiting.remove();
-      bytes -= size.applyAsLong(next);
-      turn.add(next);
+      Sized<E> next = waiting.remove();
+      bytes -= next.bytes();
+      turn.add(next.entry());
     }
     return turn;
   }
 
   private void write(List<E> turn) {
     try {
-      if (!isOpen && nanoClock.getAsLong() - failedNanos >= RETRY_NANOS) {
+      if (!isOpen && !isPausing()) {
         open();
         LOG.info("{} is written again", target);
       }
@@ -176,10 +203,19 @@ final class DiskQueue<E> implements AutoCloseable {
     } catch (IOException e) {
       LOG.warn("nothing is written to {} for a while: {}", target, e.toString());
       failed(turn, false);
-    } catch (RuntimeException e) {
-      LOG.error("a bug in what writes {}", target, e);
-      failed(turn, true);
+    } catch (RuntimeException | Error e) {
+      failedByBug(turn, e);
     }
+  }
+
+  /** Whether it failed and it is too early to try again. */
+  private boolean isPausing() {
+    return !isOpen && nanoClock.getAsLong() - failedNanos < RETRY_NANOS;
+  }
+
+  private void failedByBug(List<E> turn, Throwable bug) {
+    LOG.error("a bug in what writes {}", target, bug);
+    failed(turn, true);
   }
 
   private void failed(List<E> turn, boolean isBug) {
@@ -192,7 +228,7 @@ final class DiskQueue<E> implements AutoCloseable {
     isOpen = false;
     try {
       target.close();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.warn("{} may lack its end: {}", target, e.toString());
     }
   }

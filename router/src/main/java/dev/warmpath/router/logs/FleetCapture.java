@@ -75,7 +75,7 @@ public final class FleetCapture implements AutoCloseable {
                 clock);
     queue = new TapQueue(maxQueueBytes(), nanoClock, quiet, files, numbers::count);
     follow(engines);
-    queue.queue().start("warmpath-capture");
+    queue.start("warmpath-capture");
   }
 
   /**
@@ -124,10 +124,10 @@ public final class FleetCapture implements AutoCloseable {
     queue
         .dropped()
         .forEach((kind, count) -> to.add(Metric.CAPTURE_DROPPED_TOTAL, count, kind.label()));
-    long waitingBytes = queue.queue().bytes();
+    long waitingBytes = queue.bytes();
     to.add(Metric.CAPTURE_QUEUE_BYTES, waitingBytes);
     to.add(Metric.CAPTURE_QUEUE_SHARE, (double) waitingBytes / maxQueueBytes());
-    to.add(Metric.CAPTURE_FAILING, queue.queue().isFailing() ? 1 : 0);
+    to.add(Metric.CAPTURE_FAILING, queue.isFailing() ? 1 : 0);
   }
 
   /** Writes what waits, for some seconds at most, and ends. */

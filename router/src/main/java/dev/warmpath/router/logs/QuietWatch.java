@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Knows which engines are quiescent: their subscriber is connected, no request of ours and no
  * replay runs there, and nothing has been heard of them for a while.
  *
- * <p>Thread-safe; {@link #hasBecomeQuiet} is the queue's, under its lock.
+ * <p>Thread-safe; {@link #hasBecomeQuiet} and {@link #unmarked} are the queue's, under its lock.
  */
 final class QuietWatch {
 
@@ -81,5 +81,11 @@ final class QuietWatch {
       asked.markedNanos = heard;
     }
     return quiet;
+  }
+
+  /** What was last said of the stream's silence was lost: it is said again if it still lasts. */
+  void unmarked(int stream) {
+    Stream of = streams.get(stream);
+    of.markedNanos = of.heardNanos - 1;
   }
 }

@@ -5,7 +5,6 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureSink;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What finds no room, and what the disk refuses, is counted, and a mark {@code records-dropped}
  * stands in its place. A stream of which anything but requests was lost is not called quiescent any
- * more until its engine is known to be empty.
+ * more until its engine is known to be empty. The queue's own marks are not counted when they are
+ * lost: they are made again.
  *
  * <p>Thread-safe.
  */
@@ -45,9 +45,29 @@ final class TapQueue implements AutoCloseable {
   private record Waiting(
       double timeSeconds, int stream, RecordKind kind, long bytes, Entry entry) {}
 
-  /** What was lost of a stream. */
+  /** The queue's own mark that records are missing. */
+  private record Missing(int stream, Map<RecordKind, Long> counts) implements Entry {
+
+    @Override
+    public CaptureRecord at(double timeSeconds) {
+      Map<String, @Nullable Object> detail = new LinkedHashMap<>();
+      counts.forEach((kind, count) -> detail.put(kind.label(), count));
+      return new Mark(timeSeconds, stream, "records-dropped", detail);
+    }
+  }
+
+  /** The queue's own mark that an engine is silent. */
+  private record Quiescent(int stream) implements Entry {
+
+    @Override
+    public CaptureRecord at(double timeSeconds) {
+      return new Mark(timeSeconds, stream, "quiescent", Map.of());
+    }
+  }
+
+  /** What was lost of a stream and is not marked yet. */
   private static final class Stream {
-    private final long[] missing = new long[KINDS];
+    private final Map<RecordKind, Long> missing = new EnumMap<>(RecordKind.class);
     private boolean unsound;
   }
 
@@ -78,9 +98,32 @@ final class TapQueue implements AutoCloseable {
     queue = new DiskQueue<>(maxBytes, LOOK_MILLIS, Waiting::bytes, target, nanoClock);
   }
 
-  /** What writes it. */
-  DiskQueue<?> queue() {
-    return queue;
+  /**
+   * Opens the first files and begins to write.
+   *
+   * @throws IOException if they cannot be opened; then nothing is begun
+   */
+  void start(String threadName) throws IOException {
+    queue.start(threadName);
+  }
+
+  void open() throws IOException {
+    queue.open();
+  }
+
+  /** Writes what waits, once there is something or a while has passed; false when it has ended. */
+  boolean writeTurn() throws InterruptedException {
+    return queue.writeTurn();
+  }
+
+  /** Whether nothing can be written now. */
+  boolean isFailing() {
+    return queue.isFailing();
+  }
+
+  /** Bytes that wait. */
+  long bytes() {
+    return queue.bytes();
   }
 
   /** Takes records of the stream with the next number. */
@@ -89,24 +132,40 @@ final class TapQueue implements AutoCloseable {
     quiet.add(nanoClock.getAsLong());
   }
 
-  /** Adds a record if there is room; whether there was. */
+  /**
+   * Adds a record if there is room and the queue is not closed; whether it was added. A mark always
+   * finds room: there is one at most before each record.
+   */
   synchronized boolean offer(int stream, RecordKind kind, long payloadBytes, Entry entry) {
     Waiting next = new Waiting(seconds(), stream, kind, payloadBytes + OVERHEAD_BYTES, entry);
-    if (!queue.hasRoom(next)) {
+    Map<RecordKind, Long> missing = streams.get(stream).missing;
+    List<Waiting> ahead = missing.isEmpty() ? List.of() : List.of(missingMark(stream));
+    boolean fits = queue.offer(ahead, next);
+    if (fits) {
+      missing.clear();
+    } else {
       lost(stream, kind);
-      return false;
     }
-    markMissing(stream);
-    queue.append(next);
-    return true;
+    return fits;
   }
 
   /** A record of the stream was not kept. */
   synchronized void lost(int stream, RecordKind kind) {
     Stream of = streams.get(stream);
-    of.missing[kind.ordinal()]++;
+    of.missing.merge(kind, 1L, Long::sum);
     of.unsound |= kind != RecordKind.REQUEST && kind != RecordKind.RESPONSE;
     dropped.incrementAndGet(kind.ordinal());
+  }
+
+  private synchronized void refused(Waiting waiting) {
+    if (waiting.entry() instanceof Missing mark) {
+      Map<RecordKind, Long> missing = streams.get(mark.stream()).missing;
+      mark.counts().forEach((kind, count) -> missing.merge(kind, count, Long::sum));
+    } else if (waiting.entry() instanceof Quiescent mark) {
+      quiet.unmarked(mark.stream());
+    } else {
+      lost(waiting.stream(), waiting.kind());
+    }
   }
 
   /** The stream's engine is empty: what was lost of it no longer matters. */
@@ -131,42 +190,44 @@ final class TapQueue implements AutoCloseable {
     return named;
   }
 
-  /** Writes what waits, for some seconds at most, and ends. */
+  /** Writes what waits and marks what is missing, for some seconds at most, and ends. */
   @Override
   public void close() {
+    synchronized (this) {
+      for (int stream = 0; stream < streams.size(); stream++) {
+        markMissing(stream);
+      }
+    }
     queue.close();
   }
 
-  /** A mark always finds room: there is one at most before each record. */
   private void markMissing(int stream) {
-    long[] counts = streams.get(stream).missing;
-    Map<String, @Nullable Object> detail = new LinkedHashMap<>();
-    for (RecordKind kind : RecordKind.values()) {
-      if (counts[kind.ordinal()] > 0) {
-        detail.put(kind.label(), counts[kind.ordinal()]);
-      }
+    Map<RecordKind, Long> missing = streams.get(stream).missing;
+    if (!missing.isEmpty() && queue.append(missingMark(stream))) {
+      missing.clear();
     }
-    if (!detail.isEmpty()) {
-      Arrays.fill(counts, 0);
-      mark(stream, "records-dropped", detail);
-    }
+  }
+
+  private Waiting missingMark(int stream) {
+    return mark(stream, new Missing(stream, new EnumMap<>(streams.get(stream).missing)));
   }
 
   private synchronized void markSilence() {
     boolean isWritten = queue.isEmpty();
     for (int stream = 0; stream < streams.size(); stream++) {
-      if (!streams.get(stream).unsound && quiet.hasBecomeQuiet(stream, nanoClock.getAsLong())) {
-        mark(stream, "quiescent", Map.of());
-      }
       if (isWritten) {
         markMissing(stream);
+      }
+      Stream of = streams.get(stream);
+      boolean isSound = !of.unsound && of.missing.isEmpty();
+      if (isSound && quiet.hasBecomeQuiet(stream, nanoClock.getAsLong())) {
+        queue.append(mark(stream, new Quiescent(stream)));
       }
     }
   }
 
-  private void mark(int stream, String name, Map<String, @Nullable Object> detail) {
-    Entry entry = time -> new Mark(time, stream, name, detail);
-    queue.append(new Waiting(seconds(), stream, RecordKind.MARK, OVERHEAD_BYTES, entry));
+  private Waiting mark(int stream, Entry entry) {
+    return new Waiting(seconds(), stream, RecordKind.MARK, OVERHEAD_BYTES, entry);
   }
 
   private double seconds() {
@@ -225,7 +286,7 @@ final class TapQueue implements AutoCloseable {
 
     @Override
     public void dropped(List<Waiting> entries, boolean isBug) {
-      entries.forEach(waiting -> lost(waiting.stream(), waiting.kind()));
+      entries.forEach(TapQueue.this::refused);
     }
 
     @Override

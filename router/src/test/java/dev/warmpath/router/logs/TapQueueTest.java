@@ -24,8 +24,9 @@ class TapQueueTest {
   private final AtomicLong nanos = new AtomicLong(1);
   private final QuietWatch quiet = new QuietWatch(QUIET_NANOS);
   private final List<String> written = new ArrayList<>();
-  private boolean isDiskFull;
+  private volatile boolean isDiskFull;
   private int files;
+  private int writes;
   private int streamCount = 1;
   private final TapQueue queue =
       new TapQueue(
@@ -39,7 +40,7 @@ class TapQueueTest {
   void connect() throws IOException {
     queue.add();
     quiet.connected(0, true);
-    queue.queue().open();
+    queue.open();
   }
 
   @Test
@@ -55,7 +56,7 @@ class TapQueueTest {
     assertThat(queue.written())
         .containsEntry(RecordKind.EVENTS, 3L)
         .containsEntry(RecordKind.MARK, 1L);
-    assertThat(queue.queue().bytes()).isZero();
+    assertThat(queue.bytes()).isZero();
   }
 
   @Test
@@ -106,15 +107,83 @@ class TapQueueTest {
     assertThat(written()).isEmpty();
     assertThat(queue.dropped()).containsEntry(RecordKind.EVENTS, 1L);
     assertThat(queue.written()).containsEntry(RecordKind.EVENTS, 0L);
-    assertThat(queue.queue().isFailing()).isTrue();
+    assertThat(queue.isFailing()).isTrue();
 
     isDiskFull = false;
     offer(2);
     assertThat(written()).as("it is not asked again at once").isEmpty();
     nanos.addAndGet(DiskQueue.RETRY_NANOS);
-    assertThat(written()).startsWith("records-dropped{events=1, mark=1}");
-    assertThat(queue.queue().isFailing()).isFalse();
+    assertThat(written()).startsWith("records-dropped{events=2}");
+    assertThat(queue.isFailing()).isFalse();
     assertThat(files).isEqualTo(2);
+  }
+
+  @Test
+  void diskThatRefusesIsNotAskedInALoop() throws InterruptedException {
+    offer(1);
+    isDiskFull = true;
+    assertThat(written()).isEmpty();
+    long began = System.nanoTime();
+    for (int turn = 0; turn < 4; turn++) {
+      assertThat(written()).isEmpty();
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofMillis(100));
+    assertThat(writes).isEqualTo(1);
+
+    nanos.addAndGet(DiskQueue.RETRY_NANOS);
+    for (int turn = 0; turn < 4; turn++) {
+      assertThat(written()).isEmpty();
+    }
+    assertThat(writes).as("once in a pause").isEqualTo(2);
+    assertThat(queue.dropped())
+        .containsEntry(RecordKind.EVENTS, 1L)
+        .containsEntry(RecordKind.MARK, 0L);
+    isDiskFull = false;
+    nanos.addAndGet(DiskQueue.RETRY_NANOS);
+    assertThat(written()).containsExactly("records-dropped{events=1}");
+  }
+
+  @Test
+  void ownMarkThatIsLostIsMadeAgain() throws InterruptedException {
+    queue.lost(0, RecordKind.REQUEST);
+    nanos.addAndGet(QUIET_NANOS);
+    isDiskFull = true;
+    assertThat(written()).isEmpty();
+    isDiskFull = false;
+    nanos.addAndGet(DiskQueue.RETRY_NANOS);
+    assertThat(written())
+        .as("only requests were lost")
+        .containsExactly("records-dropped{request=1}", "quiescent{}");
+    assertThat(queue.dropped()).containsEntry(RecordKind.MARK, 0L);
+  }
+
+  @Test
+  void streamThatLostWhatWasSaidOfItsEngineIsNotQuiescent() throws InterruptedException {
+    queue.lost(0, RecordKind.MARK);
+    nanos.addAndGet(QUIET_NANOS);
+    assertThat(written()).containsExactly("records-dropped{mark=1}");
+  }
+
+  @Test
+  void writerEndsThoughTheDiskRefuses() throws IOException {
+    isDiskFull = true;
+    queue.lost(0, RecordKind.EVENTS);
+    queue.start("tap-queue-test");
+    queue.close();
+    assertThat(Thread.getAllStackTraces().keySet())
+        .extracting(Thread::getName)
+        .doesNotContain("tap-queue-test");
+    assertThat(offer(1)).isFalse();
+    assertThat(queue.dropped()).containsEntry(RecordKind.EVENTS, 2L);
+    assertThat(queue.bytes()).isZero();
+  }
+
+  @Test
+  void whatIsMissingAtTheEndIsMarked() throws InterruptedException {
+    queue.lost(0, RecordKind.EVENTS);
+    queue.close();
+    assertThat(written()).containsExactly("records-dropped{events=1}");
+    assertThat(queue.writeTurn()).isFalse();
   }
 
   @Test
@@ -138,7 +207,7 @@ class TapQueueTest {
 
   private List<String> written() throws InterruptedException {
     written.clear();
-    queue.queue().writeTurn();
+    queue.writeTurn();
     return List.copyOf(written);
   }
 
@@ -153,6 +222,7 @@ class TapQueueTest {
     return new CaptureSink() {
       @Override
       public void write(CaptureRecord record) throws IOException {
+        writes++;
         if (isDiskFull) {
           throw new IOException("the disk is full");
         }
