@@ -28,15 +28,39 @@ public final class LoopbackPorts {
    * @throws IOException if there is none
    */
   public static int free() throws IOException {
+    return bound(0).getLocalPort();
+  }
+
+  /**
+   * Keeps a port as {@link #free} does.
+   *
+   * @return whether it is one, and nobody else had it
+   */
+  public static boolean keep(int port) {
+    try {
+      return bound(port).isBound();
+    } catch (IOException | IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private static Socket bound(int port) throws IOException {
+    InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     Socket socket = new Socket();
-    socket.setReuseAddress(true);
-    socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    try {
+      socket.setReuseAddress(false); // else it would share the port of another one that is kept
+      socket.bind(address);
+      socket.setReuseAddress(true);
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
     synchronized (KEPT) {
       KEPT.add(socket);
       if (KEPT.size() > MOST_KEPT) {
         KEPT.remove().close();
       }
     }
-    return socket.getLocalPort();
+    return socket;
   }
 }

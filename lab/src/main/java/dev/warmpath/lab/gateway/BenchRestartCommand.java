@@ -274,14 +274,17 @@ public final class BenchRestartCommand implements WarmpathCommand {
       }
     }
 
-    /** A router refuses what comes on a new connection when its delay is over. */
+    /**
+     * A router refuses what comes on a new connection when its delay is over; until the balancer
+     * hears that it leaves, requests go to it, and some wait there.
+     */
     private void requireInTime(LoadTimes times) throws IOException {
       long heard = TimeUnit.NANOSECONDS.toMillis(latestNanos);
-      long sent = TimeUnit.NANOSECONDS.toMillis(times.dueToSent(0).p999());
-      if (!times.failures(0).isEmpty() && Math.max(heard, sent) > plan.delayMillis()) {
+      long answered = TimeUnit.NANOSECONDS.toMillis(times.dueToFirstByte(0).p999());
+      if (!times.failures(0).isEmpty() && heard + answered > plan.delayMillis()) {
         throw new IOException(
-            "lost %s, but the machine is too busy to tell: the balancer heard that a router leaves after up to %,d ms, requests were sent up to %,d ms late, and routers wait for %,d ms; raise --delay-ms"
-                .formatted(times.failures(0), heard, sent, plan.delayMillis()));
+            "lost %s, but the machine is too busy to tell: the balancer heard that a router leaves after up to %,d ms, first bytes came up to %,d ms after requests were due, and routers wait for %,d ms; raise --delay-ms"
+                .formatted(times.failures(0), heard, answered, plan.delayMillis()));
       }
     }
 

@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.EngineState;
+import dev.warmpath.router.fleet.HotPrefixes;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Reservation;
@@ -225,11 +226,11 @@ public final class Prewarming implements DispatchListener {
     private long pausedUntilNanos;
     private @Nullable String problem;
 
-    private Run(EngineState engine, List<SharedPrefix> wanted, int tooLong, long nowNanos) {
+    private Run(EngineState engine, HotPrefixes.Shared wanted, long nowNanos) {
       this.engine = engine;
-      this.left = new ArrayDeque<>(wanted);
-      this.prefixes = wanted.size();
-      this.tooLong = tooLong;
+      this.left = new ArrayDeque<>(wanted.prefixes());
+      this.prefixes = wanted.prefixes().size();
+      this.tooLong = wanted.tooLong();
       this.sinceNanos = nowNanos;
       this.pausedUntilNanos = nowNanos;
     }
@@ -377,7 +378,9 @@ public final class Prewarming implements DispatchListener {
       wanted = newcomer.wanted;
     }
     List<SharedPrefix> all =
-        wanted == null ? wanted(engine).stream().map(SharedPrefix::withoutTokens).toList() : wanted;
+        wanted == null
+            ? wanted(engine).prefixes().stream().map(SharedPrefix::withoutTokens).toList()
+            : wanted;
     List<SharedPrefix> left = all.stream().filter(prefix -> lacks(engine, prefix)).toList();
     synchronized (this) {
       if (newcomer.isPending && newcomer.wanted == wanted && !closed && !runs.containsKey(engine)) {
@@ -422,21 +425,20 @@ public final class Prewarming implements DispatchListener {
     if (obstacle == null && !isExact(engine) && !isNew(engine)) {
       obstacle = State.NOT_EXACT;
     }
-    List<SharedPrefix> wanted =
-        obstacle == null && !runs.containsKey(engine) ? wanted(engine) : List.of();
-    int tooLong = obstacle == null ? dispatcher.prefixes().tooLong(longest(engine), onlyKnown) : 0;
+    HotPrefixes.Shared wanted =
+        obstacle == null && !runs.containsKey(engine) ? wanted(engine) : HotPrefixes.Shared.NONE;
     Run run;
     synchronized (this) {
       Run running = runs.get(engine);
       if (running != null) {
         return running.status(State.RUNNING);
       }
-      if (wanted.isEmpty() || closed) {
+      if (wanted.prefixes().isEmpty() || closed) {
         State why = closed ? State.GONE : State.NOTHING_SHARED;
-        return Status.not(obstacle == null ? why : obstacle, tooLong);
+        return Status.not(obstacle == null ? why : obstacle, wanted.tooLong());
       }
       ended.remove(engine);
-      run = new Run(engine, wanted, tooLong, dispatcher.nanos());
+      run = new Run(engine, wanted, dispatcher.nanos());
       run.holdsBack = !engine.worksForClients(false);
       runs.put(engine, run);
     }
@@ -499,28 +501,28 @@ public final class Prewarming implements DispatchListener {
   }
 
   /** What the engine should hold, the most wanted first. */
-  private List<SharedPrefix> wanted(EngineState engine) {
+  private HotPrefixes.Shared wanted(EngineState engine) {
     Replica replica = engine.replica();
     ToIntFunction<@Nullable String> longest = longest(engine);
-    List<SharedPrefix> all = dispatcher.prefixes().shared(longest, MOST_TOKENS, onlyKnown);
-    if (all.isEmpty() || replica.gpuBlocks() == 0) {
+    HotPrefixes.Shared all = dispatcher.prefixes().shared(longest, MOST_TOKENS, onlyKnown);
+    if (all.prefixes().isEmpty() || replica.gpuBlocks() == 0) {
       return all;
     }
-    int blockTokens = all.get(0).chain().space().blockSizeTokens();
+    int blockTokens = all.prefixes().get(0).chain().space().blockSizeTokens();
     long holds = replica.gpuBlocks() / replica.ranks() * blockTokens;
     return dispatcher
         .prefixes()
         .shared(longest, Math.min(MOST_TOKENS, (long) (MOST_SHARE * holds)), onlyKnown);
   }
 
-  /** Tokens that a prefix of a model may have at an engine; 0 if it is not for it. */
+  /** Tokens that a prefix of a model may have at an engine; -1 if it is not for it. */
   private ToIntFunction<@Nullable String> longest(EngineState engine) {
     Replica replica = engine.replica();
     boolean isOneModel = models() <= 1;
     return model ->
         (model == null ? isOneModel : replica.serves(model))
             ? Math.max(0, replica.maxTokens(model) - TOKENS_BEHIND)
-            : 0;
+            : -1;
   }
 
   /** A request that names none goes to any engine, so its tokens may be of any of them. */

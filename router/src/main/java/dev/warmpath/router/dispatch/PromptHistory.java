@@ -37,7 +37,8 @@ public final class PromptHistory {
    * refreshed by every fourth prompt.
    *
    * The room for marks is cut into segments that grow one by one, each as soon as one of its marks
-   * would be forgotten for another: the longest that a request waits for it is one segment's growth.
+   * would be forgotten for another. It doubles until that finds a free place, seldom more than once;
+   * as each doubling costs half of the next, a mark never waits for more than about two of the last.
    * A search ends at the first mark that is missing, so a forgotten one costs all that lies behind.
    */
 

@@ -130,14 +130,15 @@ final class HotPrefixNode {
    * How many requests of the last ten minutes or so would have found all that they reused, or this
    * at least, in an engine that holds only what is shared.
    *
-   * @param mostBlocks nodes that end farther behind this one do not count
+   * @param mostBlocks nodes that end farther behind this one count for none above them
    * @param into gets that of this node and of each below
    */
   double demand(long nowNanos, int mostBlocks, Map<HotPrefixNode, Double> into) {
     double demand = shared ? recentEnds(nowNanos) : 0;
     for (HotPrefixNode child : children.values()) {
       int left = mostBlocks - child.blocks();
-      demand += left < 0 ? 0 : child.demand(nowNanos, left, into);
+      double below = child.demand(nowNanos, left, into);
+      demand += left < 0 ? 0 : below;
     }
     into.put(this, demand);
     return demand;

@@ -281,28 +281,47 @@ public final class HotPrefixes {
   }
 
   /**
-   * What an engine should hold that holds nothing, the most wanted first: prefixes from which
-   * prompts of different sessions went on. None is the begin of another one.
+   * What an engine should hold that holds nothing.
    *
-   * @param longest tokens that a prefix of a model may have; 0: none of it counts; asked for names
-   *     as requests gave them
+   * @param prefixes from which prompts of different sessions went on, the most wanted first; none
+   *     is the begin of another one
+   * @param tooLong such prefixes that are left out as they are too long
+   */
+  public record Shared(List<SharedPrefix> prefixes, int tooLong) {
+
+    /** Nothing. */
+    public static final Shared NONE = new Shared(List.of(), 0);
+
+    public Shared {
+      prefixes = List.copyOf(prefixes);
+    }
+  }
+
+  /**
+   * What an engine should hold that holds nothing.
+   *
+   * @param longest tokens that a prefix of a model may have; negative: none of it counts; asked for
+   *     names as requests gave them
    * @param mostTokens so long they are together at most, what they share counted once
    * @param onlyKnown whether those do not count of which the tokens are not kept
    */
-  public synchronized List<SharedPrefix> shared(
+  public synchronized Shared shared(
       ToIntFunction<@Nullable String> longest, long mostTokens, boolean onlyKnown) {
     long now = nanoClock.getAsLong();
     List<Wanted> wanted = new ArrayList<>();
-    roots.forEach((root, tree) -> {
-      int most = root.blocks(longest.applyAsInt(root.model));
-      if (most > 0) {
+    int tooLong = 0;
+    for (Map.Entry<Root, HotPrefixNode> each : roots.entrySet()) {
+      Root root = each.getKey();
+      int most = longest.applyAsInt(root.model);
+      if (most >= 0) {
+        int mostBlocks = root.blocks(most);
         Map<HotPrefixNode, Double> demand = new HashMap<>();
-        tree.demand(now, most, demand);
-        for (HotPrefixNode child : tree.children()) {
-          Wanted.collect(root, null, child, onlyKnown, demand, wanted);
+        each.getValue().demand(now, mostBlocks, demand);
+        for (HotPrefixNode child : each.getValue().children()) {
+          tooLong += Wanted.collect(root, null, child, mostBlocks, onlyKnown, demand, wanted);
         }
       }
-    });
+    }
     wanted.sort(Comparator.comparingDouble((Wanted each) -> each.demand).reversed());
     long tokens = 0;
     for (Wanted each : wanted) { // what is above comes first
@@ -321,26 +340,7 @@ public final class HotPrefixes {
         found.add(each.found());
       }
     }
-    return found;
-  }
-
-  /** How many shared prefixes there are that {@link #shared} leaves out as they are too long. */
-  public synchronized int tooLong(ToIntFunction<@Nullable String> longest, boolean onlyKnown) {
-    int count = 0;
-    for (Map.Entry<Root, HotPrefixNode> each : roots.entrySet()) {
-      int most = each.getKey().blocks(longest.applyAsInt(each.getKey().model));
-      count += most > 0 ? tooLong(each.getValue(), most, onlyKnown) : 0;
-    }
-    return count;
-  }
-
-  private static int tooLong(HotPrefixNode at, int mostBlocks, boolean onlyKnown) {
-    boolean counts = at.isShared() && (at.tokenIds() != null || !onlyKnown);
-    int count = mostBlocks < 0 && counts ? 1 : 0;
-    for (HotPrefixNode child : at.children()) {
-      count += tooLong(child, mostBlocks - child.blocks(), onlyKnown);
-    }
-    return count;
+    return new Shared(found, tooLong);
   }
 
   /** The {@code most} prefixes that saved most tokens, each beside those before it. */
@@ -399,19 +399,35 @@ public final class HotPrefixes {
       this.demand = demand;
     }
 
-    static void collect(
+    /**
+     * Collects it and those below.
+     *
+     * @param mostBlocks behind what is above it
+     * @return those that are too long, and the begin of no other one
+     */
+    static int collect(
         Root root,
         @Nullable Wanted above,
         HotPrefixNode node,
+        int mostBlocks,
         boolean onlyKnown,
         Map<HotPrefixNode, Double> demands,
         List<Wanted> into) {
-      double demand = demands.getOrDefault(node, 0.0);
-      if (demand > 0 && !(onlyKnown && node.tokenIds() == null)) {
-        Wanted wanted = new Wanted(root, above, node, demand);
-        into.add(wanted);
-        node.children().forEach(child -> collect(root, wanted, child, onlyKnown, demands, into));
+      if (onlyKnown && node.tokenIds() == null) {
+        return 0;
       }
+      double demand = demands.getOrDefault(node, 0.0);
+      int left = mostBlocks - node.blocks();
+      Wanted last = above;
+      if (left >= 0 && demand > 0) {
+        last = new Wanted(root, above, node, demand);
+        into.add(last);
+      }
+      int tooLong = 0;
+      for (HotPrefixNode child : node.children()) {
+        tooLong += collect(root, last, child, left, onlyKnown, demands, into);
+      }
+      return tooLong == 0 && left < 0 && demand > 0 ? 1 : tooLong;
     }
 
     private SharedPrefix found() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.fleet.HotPrefixes.Shared;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -211,7 +212,7 @@ class HotPrefixesTest {
     assertThat(all).extracting(SharedPrefix::newTokens).containsExactly(48L, 128L);
     assertThat(shared(64)).extracting(each -> each.chain().blocks()).containsExactly(4);
     assertThat(shared(112)).extracting(each -> each.chain().blocks()).containsExactly(4, 3);
-    assertThat(prefixes.shared(model -> 0, 1_000_000, false)).isEmpty();
+    assertThat(prefixes.shared(model -> -1, 1_000_000, false)).isEqualTo(Shared.NONE);
   }
 
   /** Whoever goes on from there has a prompt that the engine takes even less. */
@@ -222,15 +223,35 @@ class HotPrefixesTest {
       add(i == 0 ? 3 : 2, 1, 2, i == 0 ? 3 : 9, 3_000 + i);
       add(3, 50, 51, 52, 4_000 + i);
     }
-    assertThat(prefixes.shared(longest(8 * 16), 1_000, false))
+    Shared all = prefixes.shared(longest(8 * 16), 1_000, false);
+    assertThat(all.prefixes())
         .extracting(each -> each.chain().blocks())
         .containsExactlyInAnyOrder(8, 3);
-    assertThat(prefixes.tooLong(longest(8 * 16), false)).isZero();
-    List<SharedPrefix> found = prefixes.shared(longest(8 * 16 - 1), 1_000, false);
-    assertThat(found).extracting(each -> each.chain().blocks()).containsExactly(3, 3);
-    assertThat(found).extracting(SharedPrefix::demand).containsExactly(4.0, 1.0);
-    assertThat(prefixes.tooLong(longest(8 * 16 - 1), false)).isEqualTo(1);
-    assertThat(prefixes.tooLong(longest(8 * 16 - 1), true)).as("of known tokens").isZero();
+    assertThat(all.tooLong()).isZero();
+    Shared found = prefixes.shared(longest(8 * 16 - 1), 1_000, false);
+    assertThat(found.prefixes()).extracting(each -> each.chain().blocks()).containsExactly(3, 3);
+    assertThat(found.prefixes()).extracting(SharedPrefix::demand).containsExactly(4.0, 1.0);
+    assertThat(found.tooLong()).isEqualTo(1);
+    assertThat(prefixes.shared(longest(8 * 16 - 1), 1_000, true)).isEqualTo(Shared.NONE);
+  }
+
+  /** As many as would be found if they were not too long. */
+  @Test
+  void thoseThatAreTooLongAreCounted() {
+    for (int i = 0; i < 3; i++) {
+      add(i == 0 ? 4 : 6, 1, 2, 3, 4, i == 0 ? 7 : 5, 6, 1_000 + i);
+      add(3, 50, 51, 52, 2_000 + i);
+    }
+    assertThat(shared(1_000))
+        .extracting(each -> each.chain().blocks())
+        .containsExactlyInAnyOrder(3, 6);
+    for (int tokens : new int[] {0, 15, 47}) {
+      assertThat(prefixes.shared(longest(tokens), 1_000, false))
+          .as("%d tokens", tokens)
+          .isEqualTo(new Shared(List.of(), 2));
+    }
+    assertThat(prefixes.shared(longest(48), 1_000, false).tooLong()).isEqualTo(1);
+    assertThat(prefixes.shared(longest(6 * 16), 1_000, false).tooLong()).isZero();
   }
 
   @Test
@@ -251,9 +272,9 @@ class HotPrefixesTest {
     addTokens(100, 7, 5, 5);
     assertThat(prefixes.tokenShare()).isZero(); // nobody else went on from there yet
     addTokens(102, 7, 3, 2); // not all is proven
-    assertThat(prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true)).isEmpty();
+    assertThat(prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true).prefixes()).isEmpty();
     addTokens(103, 7, 3, 3);
-    SharedPrefix only = prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true).get(0);
+    SharedPrefix only = prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true).prefixes().get(0);
     assertThat(only.tokenIds()).containsExactly(prompt(103, 7).range(0, 3 * 16));
     assertThat(BlockChain.of(SPACE, only.tokenIds(), PromptKeys.NONE).blockKey(2))
         .isEqualTo(only.chain().blockKey(2));
@@ -267,7 +288,7 @@ class HotPrefixesTest {
     assertThat(prefixes.tokenShare()).isPositive();
     prefixes.keepTokens(false);
     assertThat(prefixes.tokenShare()).isZero();
-    assertThat(prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true)).isEmpty();
+    assertThat(prefixes.shared(model -> Integer.MAX_VALUE, 1_000, true).prefixes()).isEmpty();
     addTokens(106, 7, 3, 3);
     assertThat(prefixes.tokenShare()).isZero();
   }
@@ -287,7 +308,8 @@ class HotPrefixesTest {
       int reused = random.nextInt(chain.blocks() + 1);
       prefixes.add("m", chain, reused, new EncodedText(ids), reused);
     }
-    List<SharedPrefix> all = prefixes.shared(model -> Integer.MAX_VALUE, 1_000_000, true);
+    List<SharedPrefix> all =
+        prefixes.shared(model -> Integer.MAX_VALUE, 1_000_000, true).prefixes();
     assertThat(all).isNotEmpty();
     for (SharedPrefix each : all) {
       BlockChain made = BlockChain.of(space, each.tokenIds(), PromptKeys.NONE);
@@ -321,17 +343,18 @@ class HotPrefixesTest {
       }
       assertThat(prefixes.tokenShare()).isLessThanOrEqualTo(1);
     }
-    List<SharedPrefix> kept = prefixes.shared(model -> Integer.MAX_VALUE, Integer.MAX_VALUE, true);
+    List<SharedPrefix> kept =
+        prefixes.shared(model -> Integer.MAX_VALUE, Integer.MAX_VALUE, true).prefixes();
     assertThat(kept).hasSizeBetween(2, 4);
     assertThat(kept).extracting(each -> each.tokenIds()[0]).startsWith(1).contains(6);
   }
 
   private static ToIntFunction<@Nullable String> longest(int tokens) {
-    return model -> "m".equals(model) ? tokens : 0;
+    return model -> "m".equals(model) ? tokens : -1;
   }
 
   private List<SharedPrefix> shared(long mostTokens) {
-    return prefixes.shared(longest(Integer.MAX_VALUE), mostTokens, false);
+    return prefixes.shared(longest(Integer.MAX_VALUE), mostTokens, false).prefixes();
   }
 
   /** Five blocks that all share three of, with an own end. */

@@ -253,7 +253,7 @@ class Http2Test {
         rig(tree ->
             tree.set("listen.tls-cert", cert.toString(), "test")
                 .set("listen.tls-key", key.toString(), "test")
-                .set("shutdown.delay-ms", 1_500, "test")
+                .set("shutdown.delay-ms", 4_000, "test")
                 .set("shutdown.deadline-ms", 20_000, "test"))) {
       List<HttpServerResponse> open = begin(rig.backends.get(0));
       HttpClient client = rig.vertx().createHttpClient(overTls(ca));
@@ -281,7 +281,7 @@ class Http2Test {
   void requestsThatCrossTheGoAwayAreAnswered() throws Exception {
     try (Rig rig =
         rig(tree ->
-            tree.set("shutdown.delay-ms", 1_500, "test")
+            tree.set("shutdown.delay-ms", 4_000, "test")
                 .set("shutdown.deadline-ms", 20_000, "test"))) {
       rig.backends.get(0).script = (request, body) -> request.response().end(body);
       HttpClient client = client(rig);

@@ -13,7 +13,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,17 +71,19 @@ final class DoctorCommandTest {
 
   @Test
   void nothingListens() throws Exception {
-    int closed = closedPort();
-    Run run =
-        run(
-            "a=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
-                .formatted(closed, closed, closed),
-            IN_VAIN,
-            "2");
+    try (Socket bound = bound()) {
+      int closed = bound.getLocalPort();
+      Run run =
+          run(
+              "a=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
+                  .formatted(closed, closed, closed),
+              IN_VAIN,
+              "2");
 
-    run.fails("a", "reachable", "connection refused", "start the engine");
-    run.fails("a", "events", "nothing listens", "compare `events`");
-    run.fails("a", "replay", "nothing listens", "replay_endpoint");
+      run.fails("a", "reachable", "connection refused", "start the engine");
+      run.fails("a", "events", "nothing listens", "compare `events`");
+      run.fails("a", "replay", "nothing listens", "replay_endpoint");
+    }
   }
 
   @Test
@@ -114,10 +117,11 @@ final class DoctorCommandTest {
 
   @Test
   void engineThatPublishesNothing() throws Exception {
-    int closed = closedPort();
-    try (TamperedEngine engine = engine()) {
+    try (TamperedEngine engine = engine();
+        Socket bound = bound()) {
       engine.change("/kv_event_sources", answer -> "{}");
-      Run run = run("a=%s,events=tcp://127.0.0.1:%d".formatted(engine.url(), closed), IN_VAIN, "2");
+      String events = "tcp://127.0.0.1:" + bound.getLocalPort();
+      Run run = run("a=%s,events=%s".formatted(engine.url(), events), IN_VAIN, "2");
 
       run.fails("a", "events", "nothing listens", "its events are off");
     }
@@ -437,10 +441,11 @@ final class DoctorCommandTest {
         .formatted(name, engine.url(), engine.events(), engine.replay());
   }
 
-  private static int closedPort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
+  /** Has a port on which nobody listens, as long as it is open. */
+  private static Socket bound() throws IOException {
+    Socket socket = new Socket();
+    socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    return socket;
   }
 
   private record Run(int exitCode, JsonNode report) {

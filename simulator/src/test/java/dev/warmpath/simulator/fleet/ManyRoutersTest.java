@@ -7,6 +7,7 @@ import dev.warmpath.simulator.fleet.Routers.Sharing;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.study.Chats;
 import dev.warmpath.simulator.trace.Trace;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Several routers in front of one fleet. */
@@ -39,6 +40,12 @@ class ManyRoutersTest {
     assertThat(run(FEWER_CHATS, routers).measures())
         .usingRecursiveComparison()
         .isEqualTo(once.measures());
+    for (Sharing better : List.of(new Sharing(10, 30, 0), new Sharing(10, 0, 0))) {
+      assertThat(run(FEWER_CHATS, new Routers(4, true, better)).measures())
+          .as("without loss: %s", better)
+          .usingRecursiveComparison()
+          .isNotEqualTo(once.measures());
+    }
   }
 
   @Test
