@@ -283,11 +283,16 @@ public final class ModelTokenizer implements AutoCloseable {
       return ofEncoded(List.of(encoder.encodeWithSpecials(text, guard)), null, options, keys);
     }
     Tokens tokens = ofTexts(List.of(text), options, keys, guard);
-    return parts.isEmpty() ? tokens : withImages(tokens, parts, body, options, naming.get());
+    return parts.isEmpty() ? tokens : withImages(tokens, parts, body, options, naming, guard);
   }
 
   private Tokens withImages(
-      Tokens text, ImageParts parts, ObjectNode body, PromptOptions options, ImageNaming naming) {
+      Tokens text,
+      ImageParts parts,
+      ObjectNode body,
+      PromptOptions options,
+      Supplier<ImageNaming> names,
+      EncodeGuard guard) {
     if (body.hasNonNull("mm_processor_kwargs") || body.hasNonNull("media_io_kwargs")) {
       throw new InexactPromptException(
           FallbackCause.MULTIMODAL, "images with options of the request's own");
@@ -296,7 +301,13 @@ public final class ModelTokenizer implements AutoCloseable {
       throw new InexactPromptException(
           FallbackCause.TRUNCATION, "truncation of a chat with images");
     }
+    guard.beforeImages();
+    ImageNaming naming = names.get();
     PromptImages.Placed placed = images.place(text.sequences().get(0), parts, naming);
+    if (maxModelTokens != ModelOptions.UNKNOWN && placed.ids().length > maxModelTokens) {
+      throw new InexactPromptException(
+          FallbackCause.MULTIMODAL, "images that make more tokens than the model takes");
+    }
     return new Tokens(
             List.of(placed.ids()), text.keys(), options.readsCache(), options.singleChoice(), null)
         .with(placed.images(), naming);

@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -13,6 +14,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.image.ImageModel;
 import dev.warmpath.tokenizer.image.ImageNaming;
 import java.awt.image.BufferedImage;
@@ -160,6 +162,8 @@ class ImagePromptTest {
         "{'type': 'image_url', 'image_url': {'url': 'http://a/b.png'}} ~ ''",
         "{'type': 'image_url', 'image_url': {'url': 'data:image/png;base64,AAAA'}} ~ ''",
         "{'type': 'image_url', 'image_url': {}} ~ ''",
+        "{'type': 'image_url', 'image_url': null} ~ ''",
+        "{'type': 'image_url', 'image_url': 'data:image/png;base64,AAAA'} ~ ''",
         "{'type': 'image_url', 'uuid': 'x', 'image_url': null} ~ ''",
         "{'type': 'video_url', 'video_url': {'url': 'data:video/mp4;base64,AAAA'}} ~ ''",
         "IMAGE, {'type': 'text', 'text': '<|image_pad|>'} ~ ''",
@@ -182,6 +186,35 @@ class ImagePromptTest {
       assertThat(doubted.prompt(RequestKind.CHAT, body(chat(image(56, 84))), null, NAMING))
           .isInstanceOf(Inexact.class);
     }
+  }
+
+  @Test
+  void whatTheEngineRefusesAsTooLongIsNotExpandedIntoBlocks() {
+    ModelOptions plain = ModelOptions.defaults();
+    String body = chat(image(56, 84));
+    int count = tokens(body).sequences().get(0).length;
+    for (int most : new int[] {count - 1, count}) {
+      try (ModelTokenizer bounded =
+          ModelTokenizer.load(directory, new ModelOptions(plain.chat(), most, plain.budget()))) {
+        Class<?> expected = most < count ? Inexact.class : Tokens.class;
+        assertThat(bounded.prompt(RequestKind.CHAT, body(body), null, NAMING))
+            .isInstanceOf(expected);
+      }
+    }
+  }
+
+  @Test
+  void anEventLoopLeavesImagesToOthers() {
+    EncodeGuard noImages =
+        new EncodeGuard() {
+          @Override
+          public void beforeImages() {
+            throw new TooMuchException();
+          }
+        };
+    ObjectNode body = body(chat(image(56, 84)));
+    assertThatThrownBy(() -> tokenizer.prompt(RequestKind.CHAT, body, null, () -> NAMING, noImages))
+        .isInstanceOf(EncodeGuard.TooMuchException.class);
   }
 
   private static BlockChain chain(Tokens tokens) {

@@ -9,7 +9,9 @@ import dev.warmpath.tokenizer.image.ImageNaming;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineImages implements ImageNames {
 
-  /** So many chats with images are tried in all forms as long as no engine was found out. */
+  /** So many chats with images are tried in all forms while no engine of a model is found out. */
   private static final long FIRST_TRIES = 256;
 
   /** And then each so many of them. */
@@ -30,10 +32,13 @@ public final class EngineImages implements ImageNames {
   /** Models of that many names are served as one. */
   private static final int MOST_ROOTS = 4;
 
+  /** Models whose chats are counted; with more of them all are counted anew. */
+  private static final int MOST_MODELS = 1024;
+
   private final Fleet fleet;
   private final ModelCatalog catalog;
   private final EngineEvents engineEvents;
-  private final AtomicLong chats = new AtomicLong();
+  private final Map<Set<String>, AtomicLong> chatsByRoots = new ConcurrentHashMap<>();
 
   public EngineImages(Fleet fleet, ModelCatalog catalog, EngineEvents engineEvents) {
     this.fleet = fleet;
@@ -51,7 +56,7 @@ public final class EngineImages implements ImageNames {
         roots.addAll(catalog.roots(replica));
       }
     }
-    long number = chats.getAndIncrement();
+    long number = nextChat(roots, !found.isEmpty());
     List<ImageForm> forms = new ArrayList<>(found);
     if (number % EVERY == 0 || (found.isEmpty() && number < FIRST_TRIES)) {
       roots.stream()
@@ -61,6 +66,16 @@ public final class EngineImages implements ImageNames {
           .forEach(forms::add);
     }
     return new ImageNaming(forms, found.size() == 1 ? found.iterator().next() : null);
+  }
+
+  /** The chat's number, which stays small while engines are known: if that is lost, tries begin. */
+  private long nextChat(Set<String> roots, boolean isFound) {
+    if (chatsByRoots.size() >= MOST_MODELS) {
+      chatsByRoots.clear();
+    }
+    return chatsByRoots
+        .computeIfAbsent(Set.copyOf(roots), first -> new AtomicLong())
+        .getAndUpdate(number -> isFound && number + 1 >= EVERY ? 0 : number + 1);
   }
 
   private void addFound(Replica replica, Set<ImageForm> found) {

@@ -26,6 +26,7 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
    *   hashes, choice of engine    request brings is the pool's
    *   native calls                what they took, together with the rest LOOP_NANOS at most, and
    *                               LOOP_NATIVE_CHARS for one, as nothing interrupts it
+   *   images                      the pool's
    *   all prompts of a loop       LoopBudget
    */
 
@@ -155,6 +156,13 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
   private double nanosWith(int chars) {
     double next = cost == null ? 0 : cost.nativeNanos(chars);
     return next + Math.max(restNanos() + callNanos, (double) (callBeganNanos - beganNanos));
+  }
+
+  @Override
+  public void beforeImages() {
+    if (onLoop) {
+      throw new TooMuchException();
+    }
   }
 
   @Override

@@ -84,6 +84,27 @@ class EngineImagesTest {
   }
 
   @Test
+  void anEngineThatStartsAnewIsFoundOutAtOnce() {
+    Replica a = replica("a", "m", "/models/m");
+    found.put(a, FRAMED);
+    for (int i = 0; i < 1001; i++) {
+      assertThat(images.of("m").forms()).contains(FRAMED);
+    }
+    found.clear();
+    assertThat(images.of("m").forms()).hasSize(6);
+  }
+
+  @Test
+  void chatsOfOneModelDoNotCountForAnother() {
+    replica("a", "m", "/models/m");
+    replica("b", "other", "/models/other");
+    for (int i = 0; i < 1001; i++) {
+      images.of("m");
+    }
+    assertThat(images.of("other").forms()).hasSize(6);
+  }
+
+  @Test
   void enginesThatAreNeverFoundOutCostLittleInTheEnd() {
     replica("a", "m", "/models/m");
     int tried = 0;

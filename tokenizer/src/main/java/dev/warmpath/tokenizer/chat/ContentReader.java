@@ -113,7 +113,7 @@ final class ContentReader {
       case "refusal" -> described(part, "refusal");
       case "thinking" -> described(part, "thinking");
       case "tool_reference" -> reference(part);
-      case "image_url" -> image(part, urlOf(Fields.objectOrAbsent(part, "image_url")), null);
+      case "image_url" -> image(part, part.path("image_url").path("url"), null);
       case "input_image" -> image(part, part.path("image_url"), null);
       default -> throw inexact(type);
     };

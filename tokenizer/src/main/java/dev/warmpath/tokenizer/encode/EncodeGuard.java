@@ -38,6 +38,13 @@ public interface EncodeGuard {
    */
   default void beforeNative(int chars) {}
 
+  /**
+   * Images are about to be decoded and hashed.
+   *
+   * @throws TooMuchException to refuse them
+   */
+  default void beforeImages() {}
+
   /** The call has returned. */
   default void afterNative() {}
 }
