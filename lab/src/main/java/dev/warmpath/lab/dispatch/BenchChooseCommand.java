@@ -25,8 +25,8 @@ import picocli.CommandLine.Option;
     name = "choose",
     description = {
       "Growing chats take turns before made-up engines whose caches evict, in virtual time. Measured",
-      "is the CPU time of a request: to choose an engine, and to learn from its end. Policies take",
-      "turns; reading prompts and events is not counted."
+      "is the CPU time of a request: to choose an engine, and to learn from its end; and of both, to",
+      "tell why tokens are not cached. Policies take turns; reading prompts and events is not counted."
     },
     mixinStandardHelpOptions = true,
     footer = {
@@ -127,13 +127,16 @@ public final class BenchChooseCommand implements WarmpathCommand {
 
   private void print(PrintWriter table, List<Row> rows) {
     table.printf("%d engines, %d rounds of %d requests each%n", engines, rounds, requests);
-    table.printf("%-18s %24s %24s %9s %8s%n", "µs CPU", "choose", "end", "to first", "cached");
+    table.printf(
+        "%-18s %24s %24s %20s %9s %8s%n",
+        "µs CPU", "choose", "end", "causes of both", "to first", "cached");
     for (Row row : rows) {
       table.printf(
-          "%-18s %24s %24s %9.2f %8.3f%n",
+          "%-18s %24s %24s %20s %9.2f %8.3f%n",
           row.policy,
           shown(row.of(ChoiceBench.Round::chooseMicros)),
           shown(row.of(ChoiceBench.Round::endMicros)),
+          shown(row.of(ChoiceBench.Round::causesMicros)),
           row.totalMicros() / rows.get(0).totalMicros(),
           row.of(ChoiceBench.Round::cachedShare).median());
     }
@@ -153,6 +156,7 @@ public final class BenchChooseCommand implements WarmpathCommand {
       ObjectNode to = list.addObject().put("policy", row.policy);
       row.of(ChoiceBench.Round::chooseMicros).put(to, "chooseMicros");
       row.of(ChoiceBench.Round::endMicros).put(to, "endMicros");
+      row.of(ChoiceBench.Round::causesMicros).put(to, "causesMicros");
       to.put("ratio", row.totalMicros() / rows.get(0).totalMicros());
       to.put("cachedShare", row.of(ChoiceBench.Round::cachedShare).median());
     }

@@ -15,6 +15,9 @@ import dev.warmpath.router.dispatch.Assignment;
 import dev.warmpath.router.dispatch.Dispatcher;
 import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.dispatch.Prompt;
+import dev.warmpath.router.dispatch.PromptHistory;
+import dev.warmpath.router.dispatch.UncachedCauses;
+import dev.warmpath.router.dispatch.UncachedTokens.Cause;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.ExpectedBlocks;
 import dev.warmpath.router.fleet.Fleet;
@@ -58,9 +61,11 @@ final class ChoiceBench {
    *
    * @param chooseMicros until an engine is chosen and reserved
    * @param endMicros from its first token to its end: judging, learning, giving back
+   * @param causesMicros of both, to tell why tokens are not cached, and to remember the prompt: the
+   *     same done once more in a memory of its own
    * @param cachedShare of the prompts' tokens
    */
-  record Round(double chooseMicros, double endMicros, double cachedShare) {}
+  record Round(double chooseMicros, double endMicros, double causesMicros, double cachedShare) {}
 
   private final int engines;
   private final int promptBlocks;
@@ -116,7 +121,12 @@ final class ChoiceBench {
   @SuppressWarnings("ArrayRecordComponent") // read, never compared
   private record Request(BlockChain chain, long[] names, PreparedRequest prepared) {}
 
-  private record Running(Assignment assignment, int promptTokens, int cachedTokens) {}
+  private record Running(
+      Assignment assignment,
+      int engine,
+      UncachedCauses causes,
+      int promptTokens,
+      int cachedTokens) {}
 
   final class Contestant {
     private final Random random = new Random(1);
@@ -126,8 +136,10 @@ final class ChoiceBench {
     private final List<Chat> chats = new ArrayList<>();
     private final StoredBlocks stored = new StoredBlocks();
     private final RemovedBlocks removed = new RemovedBlocks();
+    private final PromptHistory history = new PromptHistory();
     private final Dispatcher dispatcher;
     private long nowNanos;
+    private long uncachedTokens; // read, or nothing would be computed
 
     Contestant(String policy) {
       Fleet fleet = new Fleet();
@@ -140,6 +152,7 @@ final class ChoiceBench {
         fleet.add(replica);
       }
       Map<Replica, EngineView> views = new HashMap<>();
+      history.engines(engines);
       caches.forEach(
           (replica, cache) -> views.put(replica, new EngineView(cache.slot, space, Trust.EXACT)));
       dispatcher =
@@ -164,6 +177,7 @@ final class ChoiceBench {
     Round round(int requests) {
       long choosing = 0;
       long ending = 0;
+      long causing = 0;
       long cached = 0;
       long prompts = 0;
       int made = 0;
@@ -179,20 +193,31 @@ final class ChoiceBench {
           chosen.add((Assignment) dispatcher.assign(request.prepared, Set.of()));
         }
         choosing += meters.threadCpuNanos() - begin;
-        for (int i = 0; i < BATCH; i++) {
-          int held = compute(chosen.get(i), asked.get(i)) * BLOCK_TOKENS;
-          int length = asked.get(i).names.length * BLOCK_TOKENS;
-          running.add(new Running(chosen.get(i), length, Math.min(held, length - 1)));
-          cached += held;
-          prompts += length;
-        }
+        List<UncachedCauses> causes = new ArrayList<>(BATCH);
         begin = meters.threadCpuNanos();
         for (int i = 0; i < BATCH; i++) {
-          end(running.remove());
+          causes.add(causes(chosen.get(i), asked.get(i)));
+        }
+        causing += meters.threadCpuNanos() - begin;
+        for (int i = 0; i < BATCH; i++) {
+          Running started = start(chosen.get(i), asked.get(i), causes.get(i));
+          running.add(started);
+          cached += started.cachedTokens;
+          prompts += started.promptTokens;
+        }
+        List<Running> ended = new ArrayList<>(BATCH);
+        begin = meters.threadCpuNanos();
+        for (int i = 0; i < BATCH; i++) {
+          ended.add(end(running.remove()));
         }
         ending += meters.threadCpuNanos() - begin;
+        begin = meters.threadCpuNanos();
+        ended.forEach(this::remember);
+        causing += meters.threadCpuNanos() - begin;
       }
-      return new Round(choosing / 1e3 / made, ending / 1e3 / made, (double) cached / prompts);
+      double micros = 1e3 * made;
+      return new Round(
+          choosing / micros, ending / micros, causing / micros, (double) cached / prompts);
     }
 
     /** Fills caches and in-flight requests. */
@@ -200,9 +225,36 @@ final class ChoiceBench {
       for (int i = 0; i < IN_FLIGHT * engines; i++) {
         Request request = next();
         Assignment assignment = (Assignment) dispatcher.assign(request.prepared, Set.of());
-        int held = compute(assignment, request) * BLOCK_TOKENS;
-        running.add(new Running(assignment, request.names.length * BLOCK_TOKENS, held));
+        running.add(start(assignment, request, causes(assignment, request)));
       }
+    }
+
+    private UncachedCauses causes(Assignment assignment, Request request) {
+      int predicted = 0;
+      int held = 0;
+      UncachedCauses told = Objects.requireNonNull(assignment.choice().uncached());
+      for (UncachedCauses.Part part : told.parts()) {
+        predicted = part.cause() == Cause.MISPREDICTED ? part.endTokens() : predicted;
+        held = part.cause() == Cause.ELSEWHERE ? part.endTokens() : held;
+      }
+      return history.causes(request.chain, predicted, held, (engine, before) -> false);
+    }
+
+    private void remember(Running ended) {
+      uncachedTokens += ended.causes.of(ended.promptTokens, ended.cachedTokens).total();
+      history.computed(
+          Objects.requireNonNull(ended.assignment.choice().blocks()),
+          ended.engine,
+          0,
+          ended.cachedTokens,
+          ANSWER_TOKENS);
+    }
+
+    private Running start(Assignment assignment, Request request, UncachedCauses causes) {
+      int held = compute(assignment, request) * BLOCK_TOKENS;
+      int length = request.names.length * BLOCK_TOKENS;
+      int slot = Objects.requireNonNull(caches.get(assignment.replica())).slot;
+      return new Running(assignment, slot, causes, length, Math.min(held, length - 1));
     }
 
     private Request next() {
@@ -258,7 +310,7 @@ final class ChoiceBench {
       }
     }
 
-    private void end(Running request) {
+    private Running end(Running request) {
       Assignment assignment = request.assignment;
       assignment.answered();
       assignment.firstToken();
@@ -266,6 +318,7 @@ final class ChoiceBench {
       assignment.served(null, request.cachedTokens, ANSWER_TOKENS);
       assignment.streamed(ANSWER_TOKENS - 1, nowNanos);
       assignment.finished(Outcome.COMPLETED);
+      return request;
     }
   }
 }
