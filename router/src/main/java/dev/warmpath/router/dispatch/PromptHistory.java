@@ -32,6 +32,7 @@ public final class PromptHistory {
    * behind a gap could not be reused as a prefix. Then it halves the last step in the same way.
    * An answer is taken to follow its prompt only if the prompt's own end is gone, too: while that
    * is held, and what follows is not, something else follows.
+   * While one step is read, the two that may come next are on their way from memory.
    * A prompt of 8,192 blocks has 60 marks. What costs is the memory that they touch, a line each:
    * so a mark and its three competitors fit one, and those of what an engine only reused are
    * refreshed by every fourth prompt.
@@ -156,9 +157,7 @@ public final class PromptHistory {
     }
     long read = 0;
     for (int i = 0; i < count; i++) {
-      long hash = hash(marks[i]);
-      long[] places = segments[segment(hash)];
-      read ^= places[first(places, hash)];
+      read ^= touch(marks[i]);
     }
     touched = read;
     return count;
@@ -218,8 +217,13 @@ public final class PromptHistory {
       }
       at = depth;
     }
+    long read = 0;
     for (int half = at == 0 ? 0 : step(at) / 2; half > 0; half /= 2) {
       int middle = at + half;
+      if (half > 1) {
+        read ^= touch(prompt.blockKey(Math.min(blocks, middle + half / 2) - 1));
+        read ^= touch(prompt.blockKey(Math.min(blocks, at + half / 2) - 1));
+      }
       long place = middle > held && middle <= blocks ? find(prompt.blockKey(middle - 1)) : NONE;
       if (place != NONE) {
         found = place;
@@ -227,6 +231,7 @@ public final class PromptHistory {
       }
       at = place != NONE || middle <= held ? middle : at;
     }
+    touched = read;
     if (found != NONE) {
       int end = (at * size + (int) (rest(found) & LOW)) / size * size;
       add(found, Math.min(end, mostTokens), causes, since);
@@ -243,6 +248,13 @@ public final class PromptHistory {
       }
       causes.until(endTokens, lastCause);
     }
+  }
+
+  /** Begins to read where a mark may be, so that memory is there when it is looked for. */
+  private long touch(long key) {
+    long hash = hash(key);
+    long[] places = segments[segment(hash)];
+    return places[first(places, hash)];
   }
 
   /** From one depth to the next. */
