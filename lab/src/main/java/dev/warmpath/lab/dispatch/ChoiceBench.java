@@ -17,6 +17,7 @@ import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.dispatch.Prompt;
 import dev.warmpath.router.dispatch.PromptHistory;
 import dev.warmpath.router.dispatch.UncachedCauses;
+import dev.warmpath.router.dispatch.UncachedTokens;
 import dev.warmpath.router.dispatch.UncachedTokens.Cause;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.ExpectedBlocks;
@@ -139,7 +140,6 @@ final class ChoiceBench {
     private final PromptHistory history = new PromptHistory();
     private final Dispatcher dispatcher;
     private long nowNanos;
-    private long uncachedTokens; // read, or nothing would be computed
 
     Contestant(String policy) {
       Fleet fleet = new Fleet();
@@ -178,7 +178,7 @@ final class ChoiceBench {
       long choosing = 0;
       long ending = 0;
       long causing = 0;
-      long cached = 0;
+      long uncached = 0;
       long prompts = 0;
       int made = 0;
       for (; made < requests; made += BATCH) {
@@ -200,10 +200,7 @@ final class ChoiceBench {
         }
         causing += meters.threadCpuNanos() - begin;
         for (int i = 0; i < BATCH; i++) {
-          Running started = start(chosen.get(i), asked.get(i), causes.get(i));
-          running.add(started);
-          cached += started.cachedTokens;
-          prompts += started.promptTokens;
+          running.add(start(chosen.get(i), asked.get(i), causes.get(i)));
         }
         List<Running> ended = new ArrayList<>(BATCH);
         begin = meters.threadCpuNanos();
@@ -212,12 +209,14 @@ final class ChoiceBench {
         }
         ending += meters.threadCpuNanos() - begin;
         begin = meters.threadCpuNanos();
-        ended.forEach(this::remember);
+        List<UncachedTokens> told = ended.stream().map(this::remember).toList();
         causing += meters.threadCpuNanos() - begin;
+        uncached += told.stream().mapToInt(UncachedTokens::total).sum();
+        prompts += ended.stream().mapToInt(Running::promptTokens).sum();
       }
       double micros = 1e3 * made;
       return new Round(
-          choosing / micros, ending / micros, causing / micros, (double) cached / prompts);
+          choosing / micros, ending / micros, causing / micros, 1 - (double) uncached / prompts);
     }
 
     /** Fills caches and in-flight requests. */
@@ -240,14 +239,14 @@ final class ChoiceBench {
       return history.causes(request.chain, predicted, held, (engine, before) -> false);
     }
 
-    private void remember(Running ended) {
-      uncachedTokens += ended.causes.of(ended.promptTokens, ended.cachedTokens).total();
+    private UncachedTokens remember(Running ended) {
       history.computed(
           Objects.requireNonNull(ended.assignment.choice().blocks()),
           ended.engine,
           0,
           ended.cachedTokens,
           ANSWER_TOKENS);
+      return ended.causes.of(ended.promptTokens, ended.cachedTokens);
     }
 
     private Running start(Assignment assignment, Request request, UncachedCauses causes) {
