@@ -289,7 +289,15 @@ public final class Prewarming implements DispatchListener {
     }
   }
 
-  /** Time has passed, or the fleet has changed. To be called a few times a second. */
+  /** Whether an engine computes prefixes, or a newcomer is waited for. */
+  public synchronized boolean isUnderWay() {
+    return !runs.isEmpty() || seen.values().stream().anyMatch(newcomer -> newcomer.isPending);
+  }
+
+  /**
+   * Time has passed, or the fleet has changed. To be called a few times a second while {@link
+   * #isUnderWay}, else now and then: a lost cache is noticed then.
+   */
   public void look() {
     look(true);
   }

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets engines compute shared prefixes as completions of token ids, and looks after them ten times
- * a second on a thread of its own.
+ * Lets engines compute shared prefixes as completions of token ids, and looks after them on a
+ * thread of its own: ten times a second while something is under way, else once.
  *
  * <p>Thread-safe.
  */
@@ -45,6 +45,7 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String PATH = "/v1/completions";
   private static final long LOOK_MILLIS = 100;
+  private static final long IDLE_LOOK_MILLIS = 1_000;
 
   /** So long an engine may take for one prefix. */
   private static final long TIMEOUT_MILLIS = TimeUnit.MINUTES.toMillis(1);
@@ -92,8 +93,23 @@ public final class Prewarmer implements Prewarming.Sender, AutoCloseable {
         () -> dispatcher.prefixes().keepTokens(running.get().fleet().prewarmMs() > 0);
     keepsTokens.run();
     dispatcher.listen(prewarming);
-    var unused =
-        thread.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    lookAgain();
+  }
+
+  private void lookAgain() {
+    long millis = prewarming.isUnderWay() ? LOOK_MILLIS : IDLE_LOOK_MILLIS;
+    try {
+      var unused =
+          thread.schedule(
+              () -> {
+                look();
+                lookAgain();
+              },
+              millis,
+              TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("no further look after the end", e);
+    }
   }
 
   /** What is done where. */
