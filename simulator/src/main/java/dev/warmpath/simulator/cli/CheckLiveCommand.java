@@ -74,6 +74,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
   private static final Duration DECISIONS_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration READY_LIMIT = Duration.ofSeconds(30);
   private static final int TENANTS = 4;
+  private static final int MOST_IMAGES = 64;
 
   @Mixin private ServeFlags flags = new ServeFlags();
 
@@ -101,8 +102,23 @@ public final class CheckLiveCommand implements WarmpathCommand {
       description = "Give up a request of which nothing came for so long (${DEFAULT-VALUE}).")
   private long idleMillis;
 
-  @Option(names = "--seed", defaultValue = "1", description = "Of the words (${DEFAULT-VALUE}).")
+  @Option(
+      names = "--seed",
+      defaultValue = "1",
+      description = "Of words and images (${DEFAULT-VALUE}).")
   private long seed;
+
+  @Option(
+      names = "--images",
+      paramLabel = "MOST",
+      arity = "0..1",
+      defaultValue = "0",
+      fallbackValue = "4",
+      description = {
+        "Chats show images of many kinds, up to so many each (4 if no number is given). Engines",
+        "must take them: --limit-mm-per-prompt."
+      })
+  private int images;
 
   @Option(names = "--json", description = "Print one JSON object; everything else to stderr.")
   private boolean json;
@@ -172,6 +188,9 @@ public final class CheckLiveCommand implements WarmpathCommand {
   }
 
   private ChatLoad load(RouterConfig config) {
+    if (images < 0 || images > MOST_IMAGES) {
+      throw CommandException.usage("--images=%d must be 0 to %d".formatted(images, MOST_IMAGES));
+    }
     if (config.replicas().isEmpty()) {
       throw CommandException.usage(
           "no replica is configured; give at least one --replica (discovery is not used here)");
@@ -183,7 +202,8 @@ public final class CheckLiveCommand implements WarmpathCommand {
     }
     String model = config.models().get(0).name();
     int active = Math.max(clients, Math.min(chats, 8));
-    return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed);
+    return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed)
+        .withImages(images);
   }
 
   private Duration idle() {

@@ -31,8 +31,19 @@ final class Chat {
    *
    * @param userWords words that the user says
    * @param answerTokens limit of the answer, in tokens
+   * @param images URLs of those that the user shows before the words
    */
-  record Turn(int userWords, int answerTokens) {}
+  record Turn(int userWords, int answerTokens, List<String> images) {
+
+    Turn {
+      images = List.copyOf(images);
+    }
+
+    /** One without images. */
+    Turn(int userWords, int answerTokens) {
+      this(userWords, answerTokens, List.of());
+    }
+  }
 
   /**
    * @param words of the user
@@ -47,7 +58,12 @@ final class Chat {
   /** The body of the next turn's request. */
   String nextTurn() {
     Turn next = turns.get(turn);
-    say("user", words.text(next.userWords));
+    String text = words.text(next.userWords);
+    if (next.images.isEmpty()) {
+      say("user", text);
+    } else {
+      show(next.images, text);
+    }
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     body.put("model", identity.model).put("stream", true).put("max_tokens", next.answerTokens);
     body.putObject("stream_options").put("include_usage", true);
@@ -66,6 +82,14 @@ final class Chat {
 
   boolean over() {
     return turn >= turns.size();
+  }
+
+  private void show(List<String> images, String text) {
+    ArrayNode parts = messages.addObject().put("role", "user").putArray("content");
+    for (String image : images) {
+      parts.addObject().put("type", "image_url").putObject("image_url").put("url", image);
+    }
+    parts.addObject().put("type", "text").put("text", text);
   }
 
   private void say(String role, String text) {

@@ -147,6 +147,9 @@ public final class LiveCheck implements ChatSender {
           String.format(
               "; causes of %d, %d do not add up; uncached tokens %s",
               causes.judged(), causes.unbalanced(), new TreeMap<>(causes.tokens())));
+      if (!load.failures().isEmpty()) {
+        line.append("; failures ").append(new TreeMap<>(load.failures()));
+      }
       return line.toString();
     }
 
@@ -161,6 +164,8 @@ public final class LiveCheck implements ChatSender {
       json.put("causesJudged", causes.judged()).put("causesUnbalanced", causes.unbalanced());
       ObjectNode uncached = json.putObject("uncachedTokens");
       new TreeMap<>(causes.tokens()).forEach(uncached::put);
+      ObjectNode failures = json.putObject("failures");
+      new TreeMap<>(load.failures()).forEach(failures::put);
       ObjectNode perReplica = json.putObject("requestsPerReplica");
       load.perReplica().forEach(perReplica::put);
       return json.toString();

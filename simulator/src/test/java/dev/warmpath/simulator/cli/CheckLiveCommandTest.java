@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.TestProgram;
+import dev.warmpath.simulator.ImageModel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -66,6 +67,35 @@ final class CheckLiveCommandTest {
 
       assertThat(run.count("over")).as(run.toString()).isPositive();
       assertThat(run.count("evicted")).as(run.toString()).isZero();
+      assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    }
+  }
+
+  @Test
+  void imagesArePredictedExactlyOnceTheirNamesAreKnown(@TempDir Path model) throws Exception {
+    ImageModel.write(model, 200_704);
+    TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
+    try (TamperedEngine engine = new TamperedEngine(model, 4000, honest)) {
+      List<String> args = new ArrayList<>(List.of("--tokenizer", "sim=" + model, "--images"));
+      args.addAll(List.of("--replica", engine.replica(), "--chats", "10", "--turns", "3"));
+      args.addAll(List.of("--settle-ms", "500"));
+      Run run = run(args);
+
+      assertThat(run.count("unjudged")).as(run.toString()).isBetween(1, 3);
+      assertThat(run.count("exact")).isEqualTo(30 - run.count("unjudged"));
+      assertThat(run.report.required("hitRate").asDouble()).isGreaterThan(0.3);
+      assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    }
+  }
+
+  @Test
+  void imagesForAModelThatTakesNoneAreAFailure() throws Exception {
+    TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, honest)) {
+      Run run = run(engine, "--images", "1");
+
+      assertThat(run.count("failed")).as(run.toString()).isEqualTo(CHATS);
+      assertThat(run.report.at("/failures/status 400").asInt()).isEqualTo(CHATS);
       assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
     }
   }
@@ -184,11 +214,15 @@ final class CheckLiveCommandTest {
   }
 
   private static Run run(TamperedEngine engine, String... more) throws Exception {
-    List<String> args =
-        new ArrayList<>(
-            List.of("--json", "--tokenizer", "sim=embedded", "--replica", engine.replica()));
-    args.addAll(List.of("--chats", "2", "--turns", "2"));
+    List<String> args = new ArrayList<>(List.of("--tokenizer", "sim=embedded"));
+    args.addAll(List.of("--replica", engine.replica(), "--chats", "2", "--turns", "2"));
     args.addAll(List.of(more));
+    return run(args);
+  }
+
+  private static Run run(List<String> given) throws Exception {
+    List<String> args = new ArrayList<>(given);
+    args.add("--json");
     CheckLiveCommand command = new CheckLiveCommand();
     new CommandLine(command).parseArgs(args.toArray(String[]::new));
     PrintStream out = System.out;

@@ -23,6 +23,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,8 +39,8 @@ final class TamperedEngine implements AutoCloseable {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
-  private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
-  private final LiveEngines launcher = new LiveEngines(tokenizer);
+  private final ModelTokenizer tokenizer;
+  private final LiveEngines launcher;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final LiveEngine engine;
   private final HttpServer server;
@@ -51,6 +52,19 @@ final class TamperedEngine implements AutoCloseable {
 
   TamperedEngine(int blocks, int blockSizeTokens, PublisherOptions events, Chat chat)
       throws IOException {
+    this(ModelTokenizer.embedded(), blocks, blockSizeTokens, events, chat);
+  }
+
+  /** An engine with the model in this directory. */
+  TamperedEngine(Path model, int blocks, Chat chat) throws IOException {
+    this(ModelTokenizer.load(model), blocks, 16, PublisherOptions.DEFAULT, chat);
+  }
+
+  private TamperedEngine(
+      ModelTokenizer tokenizer, int blocks, int blockSizeTokens, PublisherOptions events, Chat chat)
+      throws IOException {
+    this.tokenizer = tokenizer;
+    launcher = new LiveEngines(tokenizer);
     KvCacheConfig cache = KvCacheConfig.fullAttention(blockSizeTokens, blocks);
     EngineConfig config = new EngineConfig(cache, 4096, 16, 2048, new StepCost(1, 0, 0, 0));
     engine = launcher.start(LiveEngineOptions.of("sim", config).with(events, HashAlgorithm.SHA256));

@@ -5,19 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.ImageModel;
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.demo.RoutedEngine.Served;
-import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,40 +27,14 @@ class ImageChatTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String CHATS = "/v1/chat/completions";
   private static final int BLOCK = 16;
-  private static final List<String> TOKENS =
-      List.of("<|vision_start|>", "<|vision_end|>", "<|image_pad|>");
-
-  private static final String TEMPLATE =
-      """
-      {%- for message in messages %}{{ '<|im_start|>' + message.role + '\\n' }}
-      {%- if message.content is string %}{{ message.content }}
-      {%- else %}{%- for part in message.content %}
-      {%- if part.type == 'image' %}{{ '<|vision_start|><|image_pad|><|vision_end|>' }}
-      {%- else %}{{ part.text }}{%- endif %}
-      {%- endfor %}{%- endif %}{{ '<|im_end|>\\n' }}{%- endfor %}
-      {%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{%- endif %}\
-      """;
 
   @TempDir private Path model;
   @TempDir private Path otherModel;
 
   @BeforeEach
   void writeModels() throws IOException {
-    write(model, 12_845_056);
-    write(otherModel, 100_000);
-  }
-
-  private static void write(Path model, int maxPixels) throws IOException {
-    Files.writeString(model.resolve("tokenizer.json"), tokenizer());
-    Files.writeString(model.resolve("chat_template.jinja"), TEMPLATE);
-    Files.writeString(
-        model.resolve("config.json"), "{\"architectures\": [\"Qwen2VLForConditionalGeneration\"]}");
-    Files.writeString(
-        model.resolve("preprocessor_config.json"),
-        "{\"image_processor_type\": \"Qwen2VLImageProcessor\", \"patch_size\": 14,"
-            + " \"max_pixels\": "
-            + maxPixels
-            + "}");
+    ImageModel.write(model, 12_845_056);
+    ImageModel.write(otherModel, 100_000);
   }
 
   @Test
@@ -153,28 +123,5 @@ class ImageChatTest {
     ByteArrayOutputStream file = new ByteArrayOutputStream();
     assertThat(ImageIO.write(image, "png", file)).isTrue();
     return "data:image/png;base64," + Base64.getEncoder().encodeToString(file.toByteArray());
-  }
-
-  /** The embedded one, with the tokens of images. */
-  private static String tokenizer() throws IOException {
-    try (InputStream in =
-        EmbeddedFiles.class.getResourceAsStream(
-            "/dev/warmpath/tokenizer/embedded/tokenizer.json")) {
-      ObjectNode tokenizer = (ObjectNode) JSON.readTree(Objects.requireNonNull(in));
-      ArrayNode added = (ArrayNode) tokenizer.required("added_tokens");
-      int id = EmbeddedFiles.read().tokenizer().maxTokenId();
-      for (String token : TOKENS) {
-        added
-            .addObject()
-            .put("id", ++id)
-            .put("content", token)
-            .put("special", true)
-            .put("normalized", false)
-            .put("lstrip", false)
-            .put("rstrip", false)
-            .put("single_word", false);
-      }
-      return tokenizer.toString();
-    }
   }
 }
