@@ -107,9 +107,9 @@ public final class BenchFleetCommand implements WarmpathCommand {
   static final class FleetFlags {
 
     private static final FleetBenchPlan USUAL =
-        new FleetBenchPlan(4, 3_000, 16, 1, 3, 70, 3, 3, List.of(1L, 2L, 3L, 4L));
+        new FleetBenchPlan(4, 3_000, 16, 1, 3, 70, 3, 3, 0, List.of(1L, 2L, 3L, 4L));
     private static final FleetBenchPlan SHORT =
-        new FleetBenchPlan(2, 1_500, 16, 1, 3, 5, 0.2, 0, List.of(1L));
+        new FleetBenchPlan(2, 1_500, 16, 1, 3, 5, 0.2, 0, 0, List.of(1L));
 
     @Option(names = "--engines", description = "Simulated engines (4).")
     private @Nullable Integer engines;
@@ -136,6 +136,14 @@ public final class BenchFleetCommand implements WarmpathCommand {
     private @Nullable Double seconds;
 
     @Option(
+        names = "--warm-up",
+        paramLabel = "SECONDS",
+        description =
+            "Seconds in which other sessions arrive before each measured load, for instance until"
+                + " routers are compiled (0).")
+    private @Nullable Double warmUpSeconds;
+
+    @Option(
         names = "--seeds",
         split = ",",
         paramLabel = "SEED",
@@ -160,6 +168,7 @@ public final class BenchFleetCommand implements WarmpathCommand {
           or(seconds, usual.seconds()),
           usual.thinkSeconds(),
           usual.settleSeconds(),
+          or(warmUpSeconds, usual.warmUpSeconds()),
           seeds.isEmpty() ? usual.seeds() : seeds);
     }
 

@@ -4,6 +4,7 @@ import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
 import dev.warmpath.router.cli.Main;
 import dev.warmpath.simulator.demo.ChatClient;
+import dev.warmpath.simulator.demo.SessionLoad;
 import dev.warmpath.simulator.demo.SessionReport;
 import dev.warmpath.simulator.demo.SessionRun;
 import dev.warmpath.simulator.live.Ports;
@@ -72,10 +73,10 @@ final class FleetBench {
     progress.accept("warming up the load");
     FleetBenchPlan fast =
         new FleetBenchPlan(
-            1, plan.blocks(), plan.blockSizeTokens(), WARM_UP_SPEED, 20, 2, 0, 0, List.of(0L));
+            1, plan.blocks(), plan.blockSizeTokens(), WARM_UP_SPEED, 20, 2, 0, 0, 0, List.of(0L));
     try (EngineProcesses engine = EngineProcesses.start(fast, setup)) {
       String url = "http://127.0.0.1:" + engine.ports().get(0).http();
-      var unused = new SessionRun(fast.load(0), client(url), System::nanoTime).run();
+      var unused = run(url, fast.load(0));
     }
   }
 
@@ -94,7 +95,10 @@ final class FleetBench {
         router.start(engines.ports(), setup.log(router.name() + "-" + seed))) {
       awaitAnswer(router.name(), running);
       TimeUnit.MILLISECONDS.sleep((long) (1e3 * plan.settleSeconds()));
-      SessionReport report = run(running.url(), seed);
+      if (plan.warmUpSeconds() > 0) {
+        var unused = run(running.url(), plan.warmUp(seed));
+      }
+      SessionReport report = run(running.url(), plan.load(seed));
       running.requireAlive();
       FleetBenchReport.FleetCell cell = new FleetBenchReport.FleetCell(router.name(), seed, report);
       cells.add(cell);
@@ -106,8 +110,8 @@ final class FleetBench {
     }
   }
 
-  private SessionReport run(String url, long seed) throws InterruptedException {
-    return new SessionRun(plan.load(seed), client(url), System::nanoTime).run();
+  private static SessionReport run(String url, SessionLoad load) throws InterruptedException {
+    return new SessionRun(load, client(url), System::nanoTime).run();
   }
 
   private static ChatClient client(String url) {

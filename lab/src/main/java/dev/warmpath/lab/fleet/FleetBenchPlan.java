@@ -15,6 +15,8 @@ import java.util.Set;
  * @param seconds in which they arrive
  * @param thinkSeconds mean time from an answer to the next turn
  * @param settleSeconds from a router's first answer to the load
+ * @param warmUpSeconds in which other sessions arrive before, so often, which are not measured; 0:
+ *     none do
  * @param seeds one round of turns for each
  */
 record FleetBenchPlan(
@@ -26,12 +28,14 @@ record FleetBenchPlan(
     double seconds,
     double thinkSeconds,
     double settleSeconds,
+    double warmUpSeconds,
     List<Long> seeds) {
 
   static final String MODEL = "warmpath-demo";
   static final int MOST_ENGINES = 100;
 
   private static final int MOST_SEEDS = 100;
+  private static final int MOST_WARM_UP_SECONDS = 3_600;
 
   FleetBenchPlan {
     seeds = List.copyOf(seeds);
@@ -43,10 +47,19 @@ record FleetBenchPlan(
       throw new IllegalArgumentException(
           "seeds=%s, not 1 to %d different ones".formatted(seeds, MOST_SEEDS));
     }
+    if (!(warmUpSeconds >= 0 && warmUpSeconds <= MOST_WARM_UP_SECONDS)) {
+      throw new IllegalArgumentException(
+          "warm-up=%s s, not 0 to %d".formatted(warmUpSeconds, MOST_WARM_UP_SECONDS));
+    }
     var unused = new SessionLoad(MODEL, sessionsPerSecond, seconds, thinkSeconds, seeds.get(0));
   }
 
   SessionLoad load(long seed) {
     return new SessionLoad(MODEL, sessionsPerSecond, seconds, thinkSeconds, seed);
+  }
+
+  /** With texts of its own, which no measured session shares. */
+  SessionLoad warmUp(long seed) {
+    return new SessionLoad(MODEL, sessionsPerSecond, warmUpSeconds, thinkSeconds, ~seed);
   }
 }
