@@ -205,6 +205,14 @@ public sealed interface PromptResult {
       return !images.isEmpty();
     }
 
+    /**
+     * Whether the client named one of the images itself: an engine takes for it what it keeps under
+     * that name, which may have another size.
+     */
+    public boolean hasNamedImages() {
+      return images.stream().anyMatch(image -> image.uuid() != null);
+    }
+
     /** All names that engines may give to the images, with how each of them is made. */
     public Map<String, ImageForm> imageNames() {
       Map<String, ImageForm> names = new HashMap<>();

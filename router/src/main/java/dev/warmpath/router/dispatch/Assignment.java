@@ -215,6 +215,12 @@ public final class Assignment implements DispatchResult {
     return tokens != null && tokens.hasImages();
   }
 
+  /** Whether the client named one of its images, and the engine may take another one for it. */
+  public boolean hasNamedImages() {
+    PromptResult.Tokens tokens = prompt.tokens();
+    return tokens != null && tokens.hasNamedImages();
+  }
+
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
     computed = true;

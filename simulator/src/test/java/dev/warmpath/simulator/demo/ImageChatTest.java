@@ -90,6 +90,29 @@ class ImageChatTest {
     }
   }
 
+  @Test
+  void aNameOfTheClientThatStandsForAnotherImageDoubtsNothing() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(model, otherModel);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      String small = chat(image(1, 200), "What is it, and what is it for?");
+      Served first = router.serve(CHATS, small);
+      awaitStored(router, small, first);
+
+      Served miscounted = router.serve(CHATS, named(chat(image(2, 400), "What is it?")));
+      assertThat(miscounted.predictedTokens()).isZero();
+      Served again = router.serve(CHATS, small);
+      assertThat(again.cachedTokens()).isPositive();
+      assertThat(again.predictedTokens()).isEqualTo(again.cachedTokens());
+    }
+  }
+
+  /** The same chat with the client's name for its image. */
+  private static String named(String chat) throws IOException {
+    ObjectNode body = (ObjectNode) JSON.readTree(chat);
+    ((ObjectNode) body.at("/messages/0/content/0")).put("uuid", "mine");
+    return body.toString();
+  }
+
   /** All whole blocks of a prompt are there once it was served, and the cache has room for all. */
   private static void awaitStored(Router router, String body, Served served) throws Exception {
     int whole = (served.promptTokens() - 1) / BLOCK * BLOCK;
@@ -118,7 +141,11 @@ class ImageChatTest {
 
   /** A square of one colour, 400 pixels high: 196 tokens. */
   private static String image(int colour) throws IOException {
-    BufferedImage image = new BufferedImage(400, 400, BufferedImage.TYPE_INT_RGB);
+    return image(colour, 400);
+  }
+
+  private static String image(int colour, int pixels) throws IOException {
+    BufferedImage image = new BufferedImage(pixels, pixels, BufferedImage.TYPE_INT_RGB);
     image.setRGB(0, 0, colour);
     ByteArrayOutputStream file = new ByteArrayOutputStream();
     assertThat(ImageIO.write(image, "png", file)).isTrue();
