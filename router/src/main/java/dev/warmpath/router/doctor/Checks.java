@@ -28,6 +28,7 @@ public final class Checks {
     ALL.put("blocks", new BlocksCheck());
     ALL.put("request", new RequestCheck());
     ALL.put("tokens", new TokensCheck());
+    ALL.put("images", new ImagesCheck());
     ALL.put("cached-tokens", new CachedTokensCheck());
     ALL.put("transfers", new TransfersCheck());
   }

@@ -18,6 +18,7 @@ import dev.warmpath.router.members.Member;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.members.ReplicaCheck;
 import dev.warmpath.router.prompt.InferenceRules;
+import dev.warmpath.router.tokenize.ImageComparison;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.ProbeComparison;
 import dev.warmpath.router.tokenize.TokenizerStatus;
@@ -199,10 +200,18 @@ public final class FleetProbe implements AutoCloseable {
       }
     }
     List<ProbeComparison> comparisons = told.reachable() ? compare(replica, told) : List.of();
+    List<ImageComparison> images =
+        told.kind() == EngineKind.VLLM ? compareImages(replica, told) : List.of();
     List<Trial> tried = told.reachable() && options.requests() ? tryOut(replica, told) : List.of();
     List<StreamFacts> followed = sources.stream().map(this::stream).toList();
     return new ReplicaFacts(
-        configured, told, TlsProbe.read(replica.baseUrl(), timeout), followed, comparisons, tried);
+        configured,
+        told,
+        TlsProbe.read(replica.baseUrl(), timeout),
+        followed,
+        comparisons,
+        images,
+        tried);
   }
 
   /** One after the other, since each is judged by what the engines count meanwhile. */
@@ -256,6 +265,21 @@ public final class FleetProbe implements AutoCloseable {
       ModelTokenizer tokenizer = tokenizer(model);
       if (tokenizer != null) {
         all.add(ProbeComparison.of(model, tokenizer, replica, http, timeout));
+      }
+    }
+    return all;
+  }
+
+  private List<ImageComparison> compareImages(Replica replica, HttpFacts told) {
+    List<ImageComparison> all = new ArrayList<>();
+    for (String model : told.baseModels()) {
+      ModelTokenizer tokenizer = tokenizer(model);
+      ImageComparison compared =
+          tokenizer == null
+              ? null
+              : ImageComparison.of(model, told.root(model), tokenizer, replica, http, timeout);
+      if (compared != null) {
+        all.add(compared);
       }
     }
     return all;

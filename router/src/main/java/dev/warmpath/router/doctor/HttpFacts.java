@@ -72,6 +72,16 @@ record HttpFacts(
             .toList();
   }
 
+  /** What it was started with for a model; null if it does not say. */
+  @Nullable String root(String model) {
+    for (ServedModel served : models == null ? List.<ServedModel>of() : models) {
+      if (served.id().equals(model)) {
+        return served.root();
+      }
+    }
+    return null;
+  }
+
   /** Names of the base models that it and the other one serve. */
   public List<String> sharedModels(HttpFacts other) {
     List<String> theirs = other.baseModels();

@@ -1,6 +1,7 @@
 package dev.warmpath.router.doctor;
 
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.tokenize.ImageComparison;
 import dev.warmpath.router.tokenize.ProbeComparison;
 import java.util.List;
 import java.util.Optional;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param tls its certificate; null for {@code http}, and if it shows none
  * @param streams one a rank; none if it has no events
  * @param comparisons one for each of its models that has a tokenizer
+ * @param images one for each of its models that has a tokenizer, if it is a vLLM that can be asked
  * @param trials one a rank; none if requests are forbidden, or it cannot be asked
  */
 record ReplicaFacts(
@@ -20,11 +22,13 @@ record ReplicaFacts(
     @Nullable TlsFacts tls,
     List<StreamFacts> streams,
     List<ProbeComparison> comparisons,
+    List<ImageComparison> images,
     List<Trial> trials) {
 
   public ReplicaFacts {
     streams = List.copyOf(streams);
     comparisons = List.copyOf(comparisons);
+    images = List.copyOf(images);
     trials = List.copyOf(trials);
   }
 

@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpExchange;
 import dev.warmpath.router.cli.DoctorCommand;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.doctor.Checks;
+import dev.warmpath.simulator.ImageModel;
 import dev.warmpath.simulator.live.PublisherOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -52,6 +53,7 @@ final class DoctorCommandTest {
         assertThat(run.found(replica, "blocks"))
             .isEqualTo("16 tokens a block, hashed with sha256 vllm-none-hash");
         assertThat(run.found(replica, "tokens")).isEqualTo("sim: 14 probes are equal");
+        assertThat(run.found(replica, "images")).isEqualTo("sim: the engine takes no images");
         assertThat(run.found(replica, "cached-tokens"))
             .matches("([1-9][0-9]*) cached tokens were predicted, and \\1 reused");
       }
@@ -391,6 +393,36 @@ final class DoctorCommandTest {
   }
 
   @Test
+  void imagesAreComparedWithTheEngine(@TempDir Path model, @TempDir Path smaller) throws Exception {
+    ImageModel.write(model, 200_704);
+    ImageModel.write(smaller, 20_000);
+    String ours = "sim=" + model;
+    try (TamperedEngine equal = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass);
+        TamperedEngine other = new TamperedEngine(smaller, BLOCKS, DoctorCommandTest::pass);
+        TamperedEngine renamed = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass)) {
+      renamed.answer(
+          "/v1/chat/completions/render",
+          "{\"token_ids\":[1],\"features\":{\"mm_hashes\":{\"image\":[\"other\"]}}}");
+      Run run =
+          run(replica("a", equal), replica("b", other), replica("c", renamed), "--tokenizer", ours);
+
+      assertThat(run.level("a", "images")).isEqualTo("ok");
+      assertThat(run.found("a", "images"))
+          .contains("tokens of a chat with an image are equal", "the render route is closed");
+      run.fails("b", "images", "a chat with an image has", "--mm-processor-kwargs");
+      run.warns("c", "images", "but not the image's name", "--media-io-kwargs");
+    }
+  }
+
+  @Test
+  void imagesThatAreNotKnownHere(@TempDir Path model) throws Exception {
+    ImageModel.write(model, 200_704);
+    try (TamperedEngine engine = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass)) {
+      run(replica("a", engine)).warns("a", "images", "not known here", "docs/tokenizing.md");
+    }
+  }
+
+  @Test
   void noReplicas() throws Exception {
     run().fails("router", "config", "no replica", "--replica");
   }
@@ -510,7 +542,9 @@ final class DoctorCommandTest {
     if (!List.of(replicasAndFlags).contains(IN_VAIN)) {
       args.addAll(List.of(IN_VAIN, "30")); // what comes ends it
     }
-    args.addAll(List.of("--tokenizer", "sim=embedded"));
+    if (!List.of(replicasAndFlags).contains("--tokenizer")) {
+      args.addAll(List.of("--tokenizer", "sim=embedded"));
+    }
     for (String given : replicasAndFlags) {
       if (given.matches("[a-z]=http.*")) {
         args.add("--replica");

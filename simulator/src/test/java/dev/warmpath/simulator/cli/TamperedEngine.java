@@ -97,7 +97,20 @@ final class TamperedEngine implements AutoCloseable {
     server.createContext(path, exchange -> pass(exchange, changed));
   }
 
-  /** Answers on one route in the engine's place. */
+  /** Answers this on one route in the engine's place. */
+  void answer(String path, String json) {
+    server.createContext(
+        path,
+        exchange -> {
+          exchange.getRequestBody().readAllBytes();
+          byte[] answer = json.getBytes(UTF_8);
+          exchange.sendResponseHeaders(200, answer.length);
+          exchange.getResponseBody().write(answer);
+          exchange.close();
+        });
+  }
+
+  /** Refuses all on one route in the engine's place. */
   void refuse(String path, int status) {
     server.createContext(
         path,
