@@ -190,9 +190,13 @@ final class LiveFleet implements AutoCloseable {
 
   /** The router first, then its engines. */
   @Override
-  public void close() throws Exception {
+  public void close() {
     for (AutoCloseable each : open) {
-      each.close();
+      try {
+        each.close();
+      } catch (Exception e) {
+        throw new IllegalStateException("not closed: " + each, e);
+      }
     }
   }
 }

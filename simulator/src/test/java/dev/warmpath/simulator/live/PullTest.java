@@ -35,7 +35,7 @@ class PullTest {
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     fleet.close();
   }
 
