@@ -38,9 +38,11 @@ import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.TreeRoom;
 import dev.warmpath.router.routing.Policies;
 import dev.warmpath.router.tokenize.EngineDates;
+import dev.warmpath.router.tokenize.ImageTap;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.ParityWatch;
 import dev.warmpath.router.tokenize.RemotePrompts;
+import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -363,6 +365,14 @@ final class Core implements AutoCloseable {
 
   private List<DispatchListener> listeners() {
     List<DispatchListener> listeners = new ArrayList<>(recording.requests());
+    listeners.add(
+        new ImageTap(
+            streams,
+            asked -> {
+              String model = models.modelOf(asked);
+              TokenizerStatus known = model == null ? null : tokenizers.status(model);
+              return known == null ? null : known.tokenizer();
+            }));
     if (parity != null) {
       listeners.add(parity.requests());
     }

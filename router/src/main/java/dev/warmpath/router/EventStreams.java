@@ -6,8 +6,10 @@ import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.ImageWaits;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.Trust;
@@ -17,6 +19,8 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ImageForm;
+import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.StoreConfig;
 import dev.warmpath.router.fleet.EngineEvents;
@@ -26,6 +30,8 @@ import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.image.PlacedImages;
+import dev.warmpath.tokenizer.image.PromptImage;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -379,12 +385,65 @@ public final class EventStreams implements EngineEvents {
   public void dispatching(
       Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {
     EngineId id = new EngineId(replica.name(), dpRank);
-    ingest.dispatching(id, prompt, () -> tokens.sequences().get(0), tokens.keys());
+    EngineView view = tokens.hasImages() ? ingest.view(id) : null;
+    PromptKeys keys = view == null ? null : tokens.keys(view.imageForm());
+    ingest.dispatching(
+        id, prompt, () -> tokens.sequences().get(0), keys == null ? tokens.keys() : keys);
   }
 
   @Override
-  public void sendingImages(Replica replica, int dpRank, PromptResult.Tokens tokens) {
-    ingest.sendingImages(new EngineId(replica.name(), dpRank), tokens.imageNames());
+  public void sendingImages(Replica replica, int dpRank, PlacedImages images) {
+    EngineId id = new EngineId(replica.name(), dpRank);
+    EngineView view = ingest.view(id);
+    ImageForm form = view == null ? null : view.imageForm();
+    if (form == null) {
+      ingest.sendingImages(id, images.names());
+    }
+    ingest.sendingImages(id, sent(images, form));
+  }
+
+  private static SentImages sent(PlacedImages images, @Nullable ImageForm form) {
+    List<SentImages.Place> places = new ArrayList<>();
+    for (PromptImage image : images.images()) {
+      places.add(
+          new SentImages.Place(
+              image.from(),
+              Math.max(1, image.lengthTokens()),
+              image.isSure(),
+              image.pad(),
+              image.sureNames(form),
+              new Shown(image)));
+    }
+    return new SentImages(images, images.ids(), images.firstKeys(form), places);
+  }
+
+  /** An image that an engine may show. */
+  private static final class Shown implements SentImages.Source {
+    private final PromptImage image;
+
+    Shown(PromptImage image) {
+      this.image = image;
+    }
+
+    @Override
+    public void learned(String identifier, int[] run) {
+      image.shown(identifier, run);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof Shown shown && shown.image.learned().equals(image.learned());
+    }
+
+    @Override
+    public int hashCode() {
+      return image.learned().hashCode();
+    }
+  }
+
+  @Override
+  public void endedImages(Replica replica, int dpRank, PlacedImages images, boolean foundAll) {
+    ingest.endedImages(new EngineId(replica.name(), dpRank), images, foundAll);
   }
 
   @Override
@@ -435,6 +494,9 @@ public final class EventStreams implements EngineEvents {
       if (view != null && view.imageForm() != null) {
         to.add(Metric.EVENT_IMAGE_FORM, 1, engine, view.imageForm().label());
       }
+      ImageWaits images = ingest.imageWaits(id);
+      to.add(Metric.EVENT_IMAGE_WAITS, images.names(), engine, "name");
+      to.add(Metric.EVENT_IMAGE_WAITS, images.chats(), engine, "chat");
     }
     for (Store store : stores()) {
       store.collect(to, nowNanos);

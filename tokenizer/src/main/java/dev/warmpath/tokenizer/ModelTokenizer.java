@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
@@ -21,6 +22,8 @@ import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.image.ImageMemory;
 import dev.warmpath.tokenizer.image.ImageNaming;
 import dev.warmpath.tokenizer.image.ImageParts;
+import dev.warmpath.tokenizer.image.LearnedImages;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import dev.warmpath.tokenizer.image.PromptImages;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +50,9 @@ public final class ModelTokenizer implements AutoCloseable {
   /** Tests try this tokenizer on many more. */
   private static final int EMBEDDED_CHECK_TEXTS = 20;
 
+  /** Tokens of a chat with images where it is not known how many the model takes. */
+  private static final long MOST_WITH_IMAGES = 1 << 21;
+
   private final Map<RequestKind, ChatTexts> chats;
   private final Dialect dialect;
   private final long maxModelTokens;
@@ -54,9 +60,6 @@ public final class ModelTokenizer implements AutoCloseable {
   private final boolean encodesTexts;
   private final PromptEncoder encoder;
   private final PromptImages images;
-
-  /** Set when an engine was seen to count a prompt with images otherwise. */
-  private volatile boolean imagesDoubted;
 
   private ModelTokenizer(ModelFiles files, ModelOptions options) {
     this.chats = ChatPrompts.of(files, options.chat());
@@ -68,7 +71,8 @@ public final class ModelTokenizer implements AutoCloseable {
     this.images =
         new PromptImages(
             dialect == Dialect.VLLM ? files.images() : null,
-            new ImageMemory(imageBytes(options.budget()), new SecureRandom().nextLong()));
+            new ImageMemory(imageBytes(options.budget()), new SecureRandom().nextLong()),
+            new LearnedImages(imageBytes(options.budget())));
   }
 
   /** Images take little, and nothing where nothing is to be remembered. */
@@ -169,11 +173,11 @@ public final class ModelTokenizer implements AutoCloseable {
       PromptOptions options = options(kind, body).within(maxModelTokens, kind, body);
       HiddenNamespace.check(body);
       PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-      Tokens tokens =
+      PromptResult prompt =
           kind == RequestKind.COMPLETION
               ? completion(body, options, keys, guard)
               : chat(kind, body, options, keys, naming, guard);
-      return tokens.askedBy(body);
+      return prompt instanceof Tokens tokens ? tokens.askedBy(body) : prompt;
     } catch (InexactPromptException e) {
       return Inexact.of(e);
     }
@@ -216,25 +220,15 @@ public final class ModelTokenizer implements AutoCloseable {
     return kind != RequestKind.COMPLETION && texts(kind).specialIds().length > 0;
   }
 
-  /**
-   * An engine was seen to count the tokens of a chat with images otherwise: none is exact from now
-   * on. False if that was known.
-   */
-  public boolean doubtImages() {
-    boolean isNews = !imagesDoubted;
-    imagesDoubted = true;
-    return isNews;
-  }
-
-  /** What is remembered of images. */
-  public ImageMemory.Counts imageCounts() {
-    return images.memory().counts();
+  /** The images of its chats. */
+  public PromptImages images() {
+    return images;
   }
 
   /** Remembers texts within another budget from now on; keeps what fits. */
   public void resize(EncodeBudget budget) {
     encoder.resize(budget);
-    images.memory().resize(imageBytes(budget));
+    images.resize(imageBytes(budget));
   }
 
   /** Where tokens came from so far, and what is remembered of texts. */
@@ -266,7 +260,7 @@ public final class ModelTokenizer implements AutoCloseable {
     return Objects.requireNonNull(chats.get(kind));
   }
 
-  private Tokens chat(
+  private PromptResult chat(
       RequestKind kind,
       ObjectNode body,
       PromptOptions options,
@@ -277,7 +271,7 @@ public final class ModelTokenizer implements AutoCloseable {
       throw new InexactPromptException(
           FallbackCause.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
-    ImageParts parts = imagesDoubted ? ImageParts.none() : images.parts();
+    ImageParts parts = images.parts();
     String text = texts(kind).render(body, parts);
     if (rendersInCode(kind)) {
       return ofEncoded(List.of(encoder.encodeWithSpecials(text, guard)), null, options, keys);
@@ -286,31 +280,34 @@ public final class ModelTokenizer implements AutoCloseable {
     return parts.isEmpty() ? tokens : withImages(tokens, parts, body, options, naming, guard);
   }
 
-  private Tokens withImages(
+  private PromptResult withImages(
       Tokens text,
       ImageParts parts,
       ObjectNode body,
       PromptOptions options,
       Supplier<ImageNaming> names,
       EncodeGuard guard) {
-    if (body.hasNonNull("mm_processor_kwargs") || body.hasNonNull("media_io_kwargs")) {
-      throw new InexactPromptException(
-          FallbackCause.MULTIMODAL, "images with options of the request's own");
-    }
     if (options.keepTokens() != PromptOptions.ALL) {
       throw new InexactPromptException(
           FallbackCause.TRUNCATION, "truncation of a chat with images");
     }
     guard.beforeImages();
     ImageNaming naming = names.get();
-    PromptImages.Placed placed = images.place(text.sequences().get(0), parts, naming);
-    if (maxModelTokens != ModelOptions.UNKNOWN && placed.ids().length > maxModelTokens) {
-      throw new InexactPromptException(
-          FallbackCause.MULTIMODAL, "images that make more tokens than the model takes");
+    long most = maxModelTokens == ModelOptions.UNKNOWN ? MOST_WITH_IMAGES : maxModelTokens;
+    boolean isUsual =
+        !body.hasNonNull("mm_processor_kwargs") && !body.hasNonNull("media_io_kwargs");
+    PlacedImages placed =
+        images.place(text.sequences().get(0), parts, text.keys(), naming, most, isUsual);
+    if (!isUsual) {
+      return new Inexact(
+          FallbackCause.MULTIMODAL, "images with options of the request's own", placed);
     }
-    return new Tokens(
-            List.of(placed.ids()), text.keys(), options.readsCache(), options.singleChoice(), null)
-        .with(placed.images(), naming);
+    if (!placed.areKnown()) {
+      return new Inexact(FallbackCause.MULTIMODAL, "an image that no engine has shown yet", placed);
+    }
+    ImageForm first =
+        naming.usual() == null && !naming.forms().isEmpty() ? naming.forms().get(0) : null;
+    return new Tokens(text, placed, first);
   }
 
   /** A completion's prompt: a text, token ids, or a list of either. */

@@ -10,12 +10,8 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.EncodedText;
-import dev.warmpath.tokenizer.image.ImageNaming;
-import dev.warmpath.tokenizer.image.PromptImage;
-import java.util.ArrayList;
-import java.util.HashMap;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * {@link Inexact}.
  */
 public sealed interface PromptResult {
+
+  /** The prompt's images, as far as they are known; null for none. */
+  @Nullable PlacedImages images();
 
   /**
    * The prompt of the request {@code body} whose tokens an engine said.
@@ -60,8 +59,7 @@ public sealed interface PromptResult {
     private final @Nullable String text;
     private final @Nullable String extraKey;
     private final boolean readsSlowTiers;
-    private final List<PromptImage> images;
-    private final @Nullable ImageForm usualForm;
+    private final @Nullable PlacedImages images;
 
     /**
      * A prompt of these tokens.
@@ -93,8 +91,7 @@ public sealed interface PromptResult {
       this.text = text;
       this.extraKey = null;
       this.readsSlowTiers = true;
-      this.images = List.of();
-      this.usualForm = null;
+      this.images = null;
       if (sequences.isEmpty() || (comparable && sequences.size() > 1)) {
         throw new IllegalArgumentException(
             "comparable=" + comparable + " sequences=" + sequences.size());
@@ -110,42 +107,22 @@ public sealed interface PromptResult {
       this.extraKey = extraKey;
       this.readsSlowTiers = readsSlowTiers;
       this.images = plain.images;
-      this.usualForm = plain.usualForm;
     }
 
-    private Tokens(Tokens plain, List<PromptImage> images, ImageNaming naming) {
-      ImageForm first =
-          naming.usual() == null && !naming.forms().isEmpty()
-              ? naming.forms().get(0)
-              : naming.usual();
-      PromptKeys named = keys(plain.keys, images, first);
-      this.sequences = plain.sequences;
-      this.keys = named == null ? plain.keys : named;
-      this.readsCache = plain.readsCache;
-      this.comparable = plain.comparable;
+    /**
+     * A prompt with images, whose keys are those at an engine that names images in this way, if
+     * they have such names.
+     */
+    Tokens(Tokens text, PlacedImages images, @Nullable ImageForm form) {
+      PromptKeys named = images.keys(form);
+      this.sequences = List.of(new EncodedText(images.ids()));
+      this.keys = named == null ? text.keys : named;
+      this.readsCache = text.readsCache;
+      this.comparable = text.comparable;
       this.text = null; // has no images
-      this.extraKey = plain.extraKey;
-      this.readsSlowTiers = plain.readsSlowTiers;
-      this.images = List.copyOf(images);
-      this.usualForm = naming.usual();
-    }
-
-    private static @Nullable PromptKeys keys(
-        PromptKeys plain, List<PromptImage> images, @Nullable ImageForm form) {
-      List<PromptKeys.Item> items = new ArrayList<>(images.size());
-      for (PromptImage image : images) {
-        String identifier = image.identifier(form);
-        if (identifier == null) {
-          return null;
-        }
-        items.add(new PromptKeys.Item(identifier, image.from(), image.lengthTokens()));
-      }
-      return new PromptKeys(plain.loraName(), plain.cacheSalt(), items);
-    }
-
-    /** The same prompt, whose tokens hold placeholders for these images. */
-    Tokens with(List<PromptImage> placed, ImageNaming naming) {
-      return new Tokens(this, placed, naming);
+      this.extraKey = text.extraKey;
+      this.readsSlowTiers = text.readsSlowTiers;
+      this.images = images;
     }
 
     /** The same prompt with what {@code body} says of its name space and of slower memory. */
@@ -197,31 +174,17 @@ public sealed interface PromptResult {
      * null if they have no such names.
      */
     public @Nullable PromptKeys keys(@Nullable ImageForm form) {
-      return images.isEmpty() ? keys : keys(keys, images, form == null ? usualForm : form);
+      return images == null ? keys : images.keys(form);
     }
 
     /** Whether there are placeholders for images among the tokens. */
     public boolean hasImages() {
-      return !images.isEmpty();
+      return images != null;
     }
 
-    /**
-     * Whether the client named one of the images itself: an engine takes for it what it keeps under
-     * that name, which may have another size.
-     */
-    public boolean hasNamedImages() {
-      return images.stream().anyMatch(image -> image.uuid() != null);
-    }
-
-    /** All names that engines may give to the images, with how each of them is made. */
-    public Map<String, ImageForm> imageNames() {
-      Map<String, ImageForm> names = new HashMap<>();
-      for (PromptImage image : images) {
-        if (image.uuid() == null) {
-          image.identifiers().forEach((form, name) -> names.put(name, form));
-        }
-      }
-      return names;
+    @Override
+    public @Nullable PlacedImages images() {
+      return images;
     }
 
     /** SGLang's {@code extra_key}, which {@link #keys} do not hold; null for none. */
@@ -273,8 +236,15 @@ public sealed interface PromptResult {
    * A prompt that cannot be turned into the engine's tokens here.
    *
    * @param detail for people, or empty; never holds any of the prompt
+   * @param images what engines may be seen to make of its images; null for nothing
    */
-  record Inexact(FallbackCause cause, String detail) implements PromptResult {
+  record Inexact(FallbackCause cause, String detail, @Nullable PlacedImages images)
+      implements PromptResult {
+    /** A prompt without images, or of which nothing is known. */
+    public Inexact(FallbackCause cause, String detail) {
+      this(cause, detail, null);
+    }
+
     /** Without a detail. */
     public static Inexact of(FallbackCause cause) {
       return new Inexact(cause, "");

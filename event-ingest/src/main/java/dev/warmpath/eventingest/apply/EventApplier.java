@@ -2,6 +2,8 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.ImageWaits;
+import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.SlowTierReuse;
 import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.StreamCounter;
@@ -76,6 +78,7 @@ public final class EventApplier {
   private final RemovedBlocks removed = new RemovedBlocks();
   private final HashCalibration calibration;
   private final ImageCalibration images = new ImageCalibration();
+  private final ImageLearning imageLearning = new ImageLearning();
   private long storedBlocks;
   private long removedBlocks;
 
@@ -223,6 +226,25 @@ public final class EventApplier {
     images.addCandidates(names);
   }
 
+  /** A chat with images is sent to the engine. May be called by any thread. */
+  public void sentImages(SentImages chat, long nowNanos) {
+    imageLearning.sent(chat, nowNanos);
+  }
+
+  /**
+   * A chat with images has ended. May be called by any thread.
+   *
+   * @param foundAll whether the engine found all of them in its cache
+   */
+  public void endedImages(Object request, boolean foundAll, long nowNanos) {
+    imageLearning.ended(request, foundAll, nowNanos);
+  }
+
+  /** What waits for images of chats to be stored. May be asked by any thread. */
+  public ImageWaits imageWaits() {
+    return new ImageWaits(images.waiting(), imageLearning.waiting());
+  }
+
   /** Applies the events of one batch, in order. */
   public Effect apply(EventColumns batch) {
     Effect effect = learn(batch);
@@ -249,6 +271,7 @@ public final class EventApplier {
     counters.add(StreamCounter.BLOCKS_REMOVED, removedBlocks);
     removed.trim();
     stored.trim();
+    imageLearning.conclude(index, slot, layout.space());
     wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);
   }
@@ -398,6 +421,7 @@ public final class EventApplier {
     capacity.reset();
     calibration.reset();
     images.reset();
+    imageLearning.reset();
     if (!source.isStore()) {
       index.layout(slot, layout.layout());
     }
@@ -558,7 +582,10 @@ public final class EventApplier {
       return;
     }
     store.nameBlocks();
-    images.observeStore(store);
+    if (source.dialect() == EngineDialect.VLLM && tier == StorageTier.GPU) {
+      images.observeStore(store);
+      imageLearning.observe(hashes, store);
+    }
     if (!store.atRoot()) {
       stored.behind(tier, group, store.parent());
       return;

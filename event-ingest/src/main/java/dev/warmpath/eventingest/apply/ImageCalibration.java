@@ -28,6 +28,11 @@ final class ImageCalibration {
     return known;
   }
 
+  /** Names that are waited for. */
+  synchronized int waiting() {
+    return sent.size();
+  }
+
   /** The next lifetime may have another. */
   synchronized void reset() {
     known = null;

@@ -5,7 +5,9 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.ImageWaits;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.Trust;
@@ -294,6 +296,32 @@ public final class EventIngest implements AutoCloseable {
     if (engine != null) {
       engine.sendingImages(names);
     }
+  }
+
+  /** A chat with images is about to be sent to an engine, which may tell more of them. */
+  public void sendingImages(EngineId id, SentImages chat) {
+    FollowedEngine engine = engines.get(id);
+    if (engine != null) {
+      engine.sendingImages(chat);
+    }
+  }
+
+  /**
+   * A chat with images has ended, or the engine has told what it found.
+   *
+   * @param foundAll whether the engine found all of them in its cache
+   */
+  public void endedImages(EngineId id, Object request, boolean foundAll) {
+    FollowedEngine engine = engines.get(id);
+    if (engine != null) {
+      engine.endedImages(request, foundAll);
+    }
+  }
+
+  /** What waits for an engine to store images; nothing if it is not followed. */
+  public ImageWaits imageWaits(EngineId id) {
+    FollowedEngine engine = engines.get(id);
+    return engine == null ? new ImageWaits(0, 0) : engine.imageWaits();
   }
 
   /** The state of every engine, by slot. */

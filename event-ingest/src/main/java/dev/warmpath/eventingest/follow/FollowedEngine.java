@@ -5,7 +5,9 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.ImageWaits;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.StoreRules;
 import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.StreamCounters;
@@ -268,6 +270,26 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
     if (now != null) {
       now.applier().sentImages(names);
     }
+  }
+
+  /** A chat with images is about to be sent there. */
+  void sendingImages(SentImages chat) {
+    Begun now = begun;
+    if (now != null) {
+      now.applier().sentImages(chat, clocks.nanoClock().getAsLong());
+    }
+  }
+
+  void endedImages(Object request, boolean foundAll) {
+    Begun now = begun;
+    if (now != null) {
+      now.applier().endedImages(request, foundAll, clocks.nanoClock().getAsLong());
+    }
+  }
+
+  ImageWaits imageWaits() {
+    Begun now = begun;
+    return now == null ? new ImageWaits(0, 0) : now.applier().imageWaits();
   }
 
   long count(StreamCounter counter) {

@@ -12,6 +12,7 @@ import dev.warmpath.router.fleet.Reservation;
 import dev.warmpath.router.fleet.Store;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -209,16 +210,9 @@ public final class Assignment implements DispatchResult {
     return model;
   }
 
-  /** Whether its prompt holds images. */
-  public boolean hasImages() {
-    PromptResult.Tokens tokens = prompt.tokens();
-    return tokens != null && tokens.hasImages();
-  }
-
-  /** Whether the client named one of its images, and the engine may take another one for it. */
-  public boolean hasNamedImages() {
-    PromptResult.Tokens tokens = prompt.tokens();
-    return tokens != null && tokens.hasNamedImages();
+  /** The images of its prompt, as far as they are known; null for none. */
+  public @Nullable PlacedImages images() {
+    return prompt.images();
   }
 
   /** A stream brought its first content: the prompt has been computed. */

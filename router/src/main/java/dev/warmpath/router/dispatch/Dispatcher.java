@@ -32,6 +32,7 @@ import dev.warmpath.router.routing.SplitRule;
 import dev.warmpath.router.routing.SplitRules;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -609,8 +610,9 @@ public final class Dispatcher {
       PreparedRequest request, Contender contender, Assignment assignment) {
     BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
     PromptResult.Tokens tokens = request.prompt().tokens();
-    if (tokens != null && tokens.hasImages() && contender.view().imageForm() == null) {
-      engineEvents.sendingImages(assignment.replica(), assignment.dpRank(), tokens);
+    PlacedImages images = request.prompt().images();
+    if (images != null) {
+      engineEvents.sendingImages(assignment.replica(), assignment.dpRank(), images);
     }
     if (chain != null && tokens != null) {
       engineEvents.dispatching(assignment.replica(), assignment.dpRank(), chain, tokens);

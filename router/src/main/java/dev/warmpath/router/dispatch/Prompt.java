@@ -10,6 +10,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -96,6 +97,11 @@ public final class Prompt {
     return tokens != null && tokens.hasImages() && tokens.extraKey() == null
         ? FallbackCause.MULTIMODAL
         : FallbackCause.HIDDEN_NAMESPACE;
+  }
+
+  /** Its images, as far as they are known; null for none. */
+  public @Nullable PlacedImages images() {
+    return result == null ? null : result.images();
   }
 
   private boolean isKnown() {

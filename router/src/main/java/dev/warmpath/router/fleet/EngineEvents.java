@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -79,8 +80,15 @@ public interface EngineEvents {
   default void dispatching(
       Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
 
-  /** Images are about to be sent to an engine of which it is not known how it names them. */
-  default void sendingImages(Replica replica, int dpRank, PromptResult.Tokens tokens) {}
+  /** A chat with images is about to be sent there. */
+  default void sendingImages(Replica replica, int dpRank, PlacedImages images) {}
+
+  /**
+   * That chat has ended, or its engine has told what it found.
+   *
+   * @param foundAll whether the engine found all of its images in its cache
+   */
+  default void endedImages(Replica replica, int dpRank, PlacedImages images, boolean foundAll) {}
 
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}

@@ -202,9 +202,17 @@ public enum Metric {
       "model",
       "source"),
   TOKENIZER_MEMORY_BYTES(
-      Type.GAUGE, "Cached text bytes by layer: prefix, chunk, word; image.", "model", "layer"),
+      Type.GAUGE,
+      "Cached text bytes by layer: prefix, chunk, word; image, image_learned.",
+      "model",
+      "layer"),
   TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Max cached text bytes, by layer.", "model", "layer"),
   TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Cached texts dropped for newer ones.", "model", "layer"),
+  IMAGE_LESSONS_TOTAL(
+      Type.COUNTER,
+      "What engines showed of images: learned, contradicted, doubted, confirmed, evicted.",
+      "model",
+      "result"),
   BODY_BYTES_TOTAL(
       Type.COUNTER,
       "Request body bytes by source: memory (began like an earlier body), parsed.",
@@ -345,6 +353,11 @@ public enum Metric {
       Type.GAUGE, "1 for the engine's hash scheme, or `unknown`.", "engine", "scheme"),
   EVENT_IMAGE_FORM(
       Type.GAUGE, "1 for how the engine names images, once that is known.", "engine", "form"),
+  EVENT_IMAGE_WAITS(
+      Type.GAUGE,
+      "What waits for the engine to store images: name (max 4096), chat (max 1024).",
+      "engine",
+      "kind"),
   EVENT_LAG_SECONDS(
       Type.GAUGE,
       "Arrival to visibility of the last live batch; during a repair, since it began.",

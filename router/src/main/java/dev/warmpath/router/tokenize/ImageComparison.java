@@ -12,6 +12,7 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.image.ImageNaming;
+import dev.warmpath.tokenizer.image.PlacedImages;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -100,7 +101,8 @@ public record ImageComparison(
       boolean shown = ids.length == 0 || count(theirs, placeholder(ids)) > 1;
       int length = shown ? theirs.length : -1;
       String name = ours == null ? null : name(chat, replica, http, timeout);
-      Map<String, ImageForm> names = ours == null ? Map.of() : ours.imageNames();
+      PlacedImages images = ours == null ? null : ours.images();
+      Map<String, ImageForm> names = images == null ? Map.of() : images.names();
       Name found = name == null ? Name.UNTOLD : names.containsKey(name) ? Name.KNOWN : Name.OTHER;
       return new ImageComparison(
           model,

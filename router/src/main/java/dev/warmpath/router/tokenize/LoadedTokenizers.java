@@ -17,6 +17,7 @@ import dev.warmpath.tokenizer.encode.EncodeCounts;
 import dev.warmpath.tokenizer.encode.LayerCounts;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.image.ImageMemory;
+import dev.warmpath.tokenizer.image.PromptImages;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -424,12 +425,23 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       to.add(Metric.TOKENIZER_DOWNLOAD_RETRIES_TOTAL, download.retries(), name);
       if (model.tokenizer() != null) {
         collect(to, name, model.tokenizer().encodeCounts());
-        ImageMemory.Counts images = model.tokenizer().imageCounts();
-        to.add(Metric.TOKENIZER_MEMORY_BYTES, images.bytes(), name, "image");
-        to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, images.maxBytes(), name, "image");
-        to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, images.evictions(), name, "image");
+        PromptImages images = model.tokenizer().images();
+        collect(to, name, "image", images.memory().counts());
+        collect(to, name, "image_learned", images.learned().counts());
+        images
+            .learned()
+            .lessons()
+            .forEach(
+                (lesson, count) -> to.add(Metric.IMAGE_LESSONS_TOTAL, count, name, lesson.label()));
       }
     }
+  }
+
+  private static void collect(
+      MetricValues to, String model, String layer, ImageMemory.Counts images) {
+    to.add(Metric.TOKENIZER_MEMORY_BYTES, images.bytes(), model, layer);
+    to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, images.maxBytes(), model, layer);
+    to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, images.evictions(), model, layer);
   }
 
   private static void collect(MetricValues to, String model, EncodeCounts counts) {

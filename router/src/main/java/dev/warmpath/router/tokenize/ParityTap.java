@@ -32,12 +32,7 @@ final class ParityTap implements DispatchListener {
   @Override
   public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
     Body body = bodies.take(assignment);
-    if (assignment.hasNamedImages()) {
-      return; // the engine may keep another image under that name
-    }
-    if (assignment.hasImages()) {
-      watch.miscountedImages(assignment.model(), assignment.replica(), routerTokens, engineTokens);
-    } else if (body != null) {
+    if (body != null && assignment.images() == null) {
       watch.miscounted(body, assignment.replica());
     }
   }

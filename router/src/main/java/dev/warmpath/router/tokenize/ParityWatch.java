@@ -304,26 +304,6 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     return now - due >= 0 && next.compareAndSet(due, now + sampleNanos);
   }
 
-  /**
-   * An engine counts a chat with images otherwise: it was started with other options for images, or
-   * does not treat them as is known here. All chats of the model with images are routed by load.
-   */
-  void miscountedImages(
-      @Nullable String asked, Replica replica, int routerTokens, int engineTokens) {
-    String model = sources.modelOf().apply(asked);
-    TokenizerStatus known = model == null ? null : sources.tokenizers().status(model);
-    ModelTokenizer tokenizer = known == null ? null : known.tokenizer();
-    if (tokenizer != null && tokenizer.doubtImages()) {
-      LOG.error(
-          "engine {} counts {} tokens of a chat of {} with images, and not {}: chats with images are"
-              + " routed on load from now on",
-          replica.name(),
-          engineTokens,
-          model,
-          routerTokens);
-    }
-  }
-
   void miscounted(Body body, Replica replica) {
     enqueue(body, replica, "miscount");
   }

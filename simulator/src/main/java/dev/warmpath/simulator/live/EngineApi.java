@@ -48,6 +48,7 @@ final class EngineApi {
   private final Parts parts;
   private final AnswerText answers;
   private final ImageNaming imageNaming;
+  private final FetchedImages images = new FetchedImages();
   private final AtomicLong calls = new AtomicLong();
 
   /**
@@ -86,6 +87,7 @@ final class EngineApi {
     router.post("/v1/responses").handler(at -> complete(at, RequestKind.RESPONSES));
     router.post("/tokenize").handler(at -> answer(at, this::tokens));
     router.post("/reset_prefix_cache").handler(this::reset);
+    router.post("/change_image").handler(this::changeImage);
     router.get("/v1/models").handler(at -> json(at.response(), model.list()));
     router.get("/kv_event_sources").handler(at -> json(at.response(), parts.eventSources()));
     router.get("/version").handler(at -> json(at.response(), "{\"version\":\"0.32.0\"}"));
@@ -111,6 +113,12 @@ final class EngineApi {
     Future.fromCompletionStage(parts.driver().resetPrefixCache(), vertx.getOrCreateContext())
         .onSuccess(done -> json(at.response(), "{\"success\":" + done + "}"))
         .onFailure(failure -> fail(at.response(), ApiException.engineDead()));
+  }
+
+  /** Something else is behind the URL that the query names. */
+  private void changeImage(RoutingContext at) {
+    images.change(at.request().getParam("url", ""));
+    json(at.response(), "{}");
   }
 
   private void complete(RoutingContext at, RequestKind kind) {
@@ -179,7 +187,8 @@ final class EngineApi {
     JsonNode ids = parts.transfers().promptIds(asked);
     RequestKind kind = ids.isArray() ? RequestKind.COMPLETION : given;
     ObjectNode body = ids.isArray() ? withIds(asked, ids) : asked;
-    PromptResult result = tokenizer.prompt(kind, body, options.adapter(model), imageNaming);
+    ObjectNode read = body.has("messages") || body.has("input") ? images.in(body) : body;
+    PromptResult result = tokenizer.prompt(kind, read, options.adapter(model), imageNaming);
     if (result instanceof Inexact inexact) {
       throw ApiException.badRequest(
           "cannot be served here: " + inexact.cause().label() + ": " + inexact.detail(), null);

@@ -8,9 +8,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.ImageModel;
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.demo.RoutedEngine.Served;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Map;
@@ -27,6 +29,10 @@ class ImageChatTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String CHATS = "/v1/chat/completions";
   private static final int BLOCK = 16;
+
+  /** Longer than a block, so that what stands behind an image is stored. */
+  private static final String QUESTION =
+      "What is it? Please say in a few words what can be seen, where it may be, and who was there.";
 
   @TempDir private Path model;
   @TempDir private Path otherModel;
@@ -76,16 +82,17 @@ class ImageChatTest {
   }
 
   @Test
-  void imagesAreDoubtedWhereTheEngineCountsThemOtherwise() throws Exception {
+  void imagesAreLearnedWhereTheEngineCountsThemOtherwise() throws Exception {
     try (RoutedEngine engine = new RoutedEngine(model, otherModel);
         Router router = engine.router(settings(), Map.of()).ready()) {
-      router.serve(CHATS, chat(image(1), "What is it?"));
+      router.serve(CHATS, chat(image(1), QUESTION));
       while (!router.metrics().contains("form=\"blake3 framed\"")) {
         Thread.onSpinWait();
       }
-      Served second = router.serve(CHATS, chat(image(1), "What is it?"));
-      assertThat(second.cachedTokens()).isPositive();
-      assertThat(second.predictedTokens()).as("nothing is claimed").isEqualTo(-1);
+      for (int colour = 2; colour < 8; colour++) {
+        learn(router, image(colour));
+        assertExact(router, chat(image(colour), QUESTION, "A square.", "What colour has it?"));
+      }
       assertThat(router.metrics()).contains("warmpath_tokenizer_quarantined{model=\"sim\"} 0");
     }
   }
@@ -111,6 +118,84 @@ class ImageChatTest {
     ObjectNode body = (ObjectNode) JSON.readTree(chat);
     ((ObjectNode) body.at("/messages/0/content/0")).put("uuid", "mine");
     return body.toString();
+  }
+
+  @Test
+  void imagesOfAModelWithoutRulesAreLearned() throws Exception {
+    Files.delete(otherModel.resolve("preprocessor_config.json"));
+    Files.writeString(
+        otherModel.resolve("config.json"),
+        "{\"architectures\": [\"NewForConditionalGeneration\"], \"image_token_id\": "
+            + (EmbeddedFiles.read().tokenizer().maxTokenId() + 3)
+            + "}");
+    try (RoutedEngine engine = new RoutedEngine(model, otherModel);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      for (int colour = 1; colour < 5; colour++) {
+        learn(router, image(colour));
+        assertExact(router, chat(image(colour), QUESTION, "A square.", "What colour has it?"));
+      }
+      learn(router, "http://images/one.png");
+      assertExact(router, chat("http://images/one.png", QUESTION, "A house.", "Which?"));
+    }
+  }
+
+  @Test
+  void theSecondChatWithAUrlFindsItsImage() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(model);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      for (int i = 0; i < 8; i++) {
+        String url = "https://images/" + i + ".png";
+        learn(router, url);
+        assertExact(router, chat(url, QUESTION, "A house.", "What colour has it?"));
+        assertExact(router, chat(url, QUESTION));
+      }
+      assertThat(lessons(router, "learned")).isEqualTo(8);
+      assertThat(lessons(router, "contradicted") + lessons(router, "doubted")).isZero();
+    }
+  }
+
+  @Test
+  void whatIsBehindAUrlNowIsNoticedAtItsNextChat() throws Exception {
+    String url = "https://images/camera.png";
+    try (RoutedEngine engine = new RoutedEngine(model);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      learn(router, url);
+      int over = 0;
+      for (int change = 0; change < 4; change++) {
+        engine.changeImage(url);
+        int before = over;
+        for (int i = 0; i < 1 << change + 2; i++) {
+          Served served = router.serve(CHATS, chat(url, QUESTION, "Turn " + change));
+          over += served.predictedTokens() > served.cachedTokens() ? 1 : 0;
+        }
+        assertThat(over - before).as("too much is credited once").isLessThanOrEqualTo(1);
+      }
+      assertThat(over).isPositive();
+      assertThat(lessons(router, "doubted") + lessons(router, "contradicted")).isGreaterThan(1);
+    }
+  }
+
+  /** Sends chats about an image until its next one is exact; a few, if the engine is in doubt. */
+  private static void learn(Router router, String image) throws Exception {
+    String body = chat(image, QUESTION);
+    Served served = router.serve(CHATS, body);
+    assertThat(served.predictedTokens()).isLessThanOrEqualTo(served.cachedTokens());
+    awaitStored(router, body, served);
+  }
+
+  private static void assertExact(Router router, String body) throws Exception {
+    Served served = router.serve(CHATS, body);
+    assertThat(served.cachedTokens()).isGreaterThanOrEqualTo(BLOCK);
+    assertThat(served.predictedTokens()).isEqualTo(served.cachedTokens());
+  }
+
+  private static long lessons(Router router, String result) throws Exception {
+    String row = "warmpath_image_lessons_total{model=\"sim\",result=\"" + result + "\"} ";
+    String metrics = router.metrics();
+    int at = metrics.indexOf(row);
+    assertThat(at).as(row).isNotNegative();
+    String value = metrics.substring(at + row.length(), metrics.indexOf('\n', at));
+    return (long) Double.parseDouble(value);
   }
 
   /** All whole blocks of a prompt are there once it was served, and the cache has room for all. */

@@ -19,11 +19,13 @@ import dev.warmpath.simulator.live.WireForm;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
@@ -92,6 +94,11 @@ final class RoutedEngine implements AutoCloseable {
   /** Sends a body to the engine, past all routers. */
   void completeThere(String body) throws IOException, InterruptedException {
     post(engine.url() + "/v1/completions", body);
+  }
+
+  /** Puts something else behind the URL of an image. */
+  void changeImage(String url) throws IOException, InterruptedException {
+    post(engine.url() + "/change_image?url=" + URLEncoder.encode(url, StandardCharsets.UTF_8), "");
   }
 
   /** A router that follows the engine. */

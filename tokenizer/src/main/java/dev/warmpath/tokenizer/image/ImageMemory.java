@@ -1,6 +1,5 @@
 package dev.warmpath.tokenizer.image;
 
-import com.dynatrace.hash4j.hashing.HashValue128;
 import com.dynatrace.hash4j.hashing.Hasher128;
 import com.dynatrace.hash4j.hashing.Hashing;
 import dev.warmpath.kvindex.block.ImageForm;
@@ -30,12 +29,10 @@ public final class ImageMemory {
   private static final float LOAD_FACTOR = 0.75f;
 
   private final Hasher128 hasher;
-  private final Map<Key, Facts> facts = new LinkedHashMap<>(16, LOAD_FACTOR, true);
+  private final Map<LearnedImages.Key, Facts> facts = new LinkedHashMap<>(16, LOAD_FACTOR, true);
   private long maxBytes;
   private long bytes;
   private long evictions;
-
-  private record Key(HashValue128 hash, int chars) {}
 
   /**
    * What is known of an image.
@@ -67,9 +64,20 @@ public final class ImageMemory {
     this.hasher = Hashing.xxh3_128(hashSeed);
   }
 
+  /** What an image is known by, which hides its URL. */
+  LearnedImages.Key key(String url, @Nullable String loraName) {
+    byte[] bytes = DataUrl.isOne(url) ? latin(url) : url.getBytes(StandardCharsets.UTF_8);
+    return new LearnedImages.Key(hasher.hashBytesTo128Bits(bytes), url.length(), loraName);
+  }
+
   /** The image in a {@code data:} URL, with its identifiers in these forms at least. */
   Facts of(String url, List<ImageForm> forms) {
-    Key key = new Key(hasher.hashBytesTo128Bits(latin(url)), url.length());
+    return of(key(url, null), url, forms);
+  }
+
+  /** The same for an image that is known by this. */
+  Facts of(LearnedImages.Key image, String url, List<ImageForm> forms) {
+    LearnedImages.Key key = new LearnedImages.Key(image.hash(), image.chars(), null);
     Facts known = find(key);
     if (known != null && (known.header == null || known.identifiers.keySet().containsAll(forms))) {
       return known;
@@ -99,11 +107,11 @@ public final class ImageMemory {
     return new Facts(header, Map.copyOf(identifiers));
   }
 
-  private synchronized @Nullable Facts find(Key key) {
+  private synchronized @Nullable Facts find(LearnedImages.Key key) {
     return facts.get(key);
   }
 
-  private synchronized void put(Key key, Facts found) {
+  private synchronized void put(LearnedImages.Key key, Facts found) {
     if (found.weight() > maxBytes) {
       return;
     }

@@ -20,7 +20,7 @@ public abstract class ImageTokens {
   private static final int ABSENT = -1;
   private static final int EXPANDED_MOST = 1 << 24;
 
-  private final String placeholder;
+  private final @Nullable String placeholder;
   private final int target;
 
   /**
@@ -28,18 +28,18 @@ public abstract class ImageTokens {
    *
    * @param ids not to be changed
    * @param from the first placeholder of each image
-   * @param lengths how many each of them has
+   * @param lengths how many each of them has; 0 where one token stands for all
    */
   @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
   public record Expanded(int[] ids, int[] from, int[] lengths) {}
 
-  private ImageTokens(String placeholder, int target) {
+  private ImageTokens(@Nullable String placeholder, int target) {
     this.placeholder = placeholder;
     this.target = target;
   }
 
   /**
-   * The rules of a model; null if its images are not known here.
+   * The rules of a model, or what it takes to learn; null if nothing tells where its images stand.
    *
    * @param model {@code config.json}
    * @param image {@code preprocessor_config.json}
@@ -47,6 +47,12 @@ public abstract class ImageTokens {
    * @param idOf the id of a token, −1 if the tokenizer has none
    */
   public static @Nullable ImageTokens of(
+      ObjectNode model, ObjectNode image, ObjectNode processor, ToIntFunction<String> idOf) {
+    ImageTokens ruled = ruled(model, image, processor, idOf);
+    return ruled == null ? Unruled.of(model) : ruled;
+  }
+
+  private static @Nullable ImageTokens ruled(
       ObjectNode model, ObjectNode image, ObjectNode processor, ToIntFunction<String> idOf) {
     JsonNode nested = processor.path("image_processor");
     if (nested.isObject() && !image.isEmpty() && !nested.equals(image)) {
@@ -69,40 +75,37 @@ public abstract class ImageTokens {
     };
   }
 
-  /** What stands for an image where the content of a message is one text. */
-  public String placeholder() {
+  /** What stands for an image where the content of a message is one text; null if unknown. */
+  public @Nullable String placeholder() {
     return placeholder;
   }
 
   /**
-   * The tokens with each image's placeholders in place of the one token that the text has for it;
-   * null if there are not as many of these as images, or the engine would refuse an image.
+   * The tokens with each image's own in place of the one token that the text has for it; null if
+   * there are not as many of these as images.
+   *
+   * @param runs the tokens of each image; null where they are not known, then the one token stays
    */
-  public @Nullable Expanded expand(int[] ids, List<ImageHeader> images) {
-    int[][] runs = new int[images.size()][];
+  @Nullable Expanded expand(int[] ids, List<int @Nullable []> runs) {
     long length = ids.length;
-    for (int i = 0; i < runs.length; i++) {
-      int[] run = run(images.get(i));
-      if (run == null) {
-        return null;
-      }
-      runs[i] = run;
-      length += run.length - 1;
+    for (int[] run : runs) {
+      length += run == null ? 0 : run.length - 1;
     }
     long targets = Arrays.stream(ids).filter(id -> id == target).count();
-    return targets == runs.length && length <= EXPANDED_MOST
+    return targets == runs.size() && length <= EXPANDED_MOST
         ? joined(ids, runs, (int) length)
         : null;
   }
 
-  private Expanded joined(int[] ids, int[][] runs, int length) {
+  private Expanded joined(int[] ids, List<int @Nullable []> runs, int length) {
     int[] all = new int[length];
-    int[] from = new int[runs.length];
+    int[] from = new int[runs.size()];
     int at = 0;
     int next = 0;
     for (int id : ids) {
       if (id == target) {
-        int[] run = runs[next];
+        int[] given = runs.get(next);
+        int[] run = given == null ? new int[] {id} : given;
         from[next++] = at;
         System.arraycopy(run, 0, all, at, run.length);
         at += run.length;
@@ -110,7 +113,7 @@ public abstract class ImageTokens {
         all[at++] = id;
       }
     }
-    int[] lengths = Arrays.stream(runs).mapToInt(run -> run.length).toArray();
+    int[] lengths = runs.stream().mapToInt(run -> run == null ? 0 : run.length).toArray();
     return finished(new Expanded(all, from, lengths));
   }
 
@@ -119,8 +122,18 @@ public abstract class ImageTokens {
     return expanded;
   }
 
-  /** What stands for one image; null if the engine would refuse it. */
+  /** What stands for one image; null if no rule tells that. */
   abstract int @Nullable [] run(ImageHeader image);
+
+  /** What stands for any image; null if that differs. */
+  int @Nullable [] fixedRun() {
+    return null;
+  }
+
+  /** The token of which all of an image are; −1 if there are several or it is not known. */
+  int pad() {
+    return ABSENT;
+  }
 
   private static int[] repeated(int id, int times) {
     int[] ids = new int[times];
@@ -163,6 +176,11 @@ public abstract class ImageTokens {
 
     private static long limit(JsonNode given, JsonNode ofSize, long usual) {
       return given.isNumber() ? given.asLong() : ofSize.asLong(usual);
+    }
+
+    @Override
+    int pad() {
+      return pad;
     }
 
     @Override
@@ -235,6 +253,11 @@ public abstract class ImageTokens {
 
     @Override
     int[] run(ImageHeader image) {
+      return run;
+    }
+
+    @Override
+    int[] fixedRun() {
       return run;
     }
 
@@ -361,6 +384,23 @@ public abstract class ImageTokens {
       float high = (float) (rows * side) / (float) image.height();
       float wide = (float) (columns * side) / (float) image.width();
       return Math.min(high, wide);
+    }
+  }
+
+  /** A model without a rule here: one token of the text stands where its images come. */
+  private static final class Unruled extends ImageTokens {
+    private Unruled(int target) {
+      super(null, target);
+    }
+
+    static @Nullable ImageTokens of(JsonNode model) {
+      int target = model.path("image_token_id").asInt(model.path("image_token_index").asInt(-1));
+      return target < 0 ? null : new Unruled(target);
+    }
+
+    @Override
+    int @Nullable [] run(ImageHeader image) {
+      return null;
     }
   }
 

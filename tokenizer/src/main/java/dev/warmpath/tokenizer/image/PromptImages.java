@@ -1,8 +1,10 @@
 package dev.warmpath.tokenizer.image;
 
+import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
@@ -13,73 +15,149 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PromptImages {
 
+  private static final ImageMemory.Facts NOTHING = new ImageMemory.Facts(null, Map.of());
+
   private final @Nullable ImageTokens tokens;
   private final ImageMemory memory;
+  private final LearnedImages learned;
+
+  /** Whether engines count by the model's rules. */
+  private final Doubt rules = new Doubt();
 
   /**
-   * The tokens of a prompt, and its images.
-   *
-   * @param ids not to be changed
+   * @param tokens null if it is not known where images of the model stand
    */
-  @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
-  public record Placed(int[] ids, List<PromptImage> images) {}
-
-  /**
-   * @param tokens null if images of the model are not known here
-   */
-  public PromptImages(@Nullable ImageTokens tokens, ImageMemory memory) {
+  public PromptImages(@Nullable ImageTokens tokens, ImageMemory memory, LearnedImages learned) {
     this.tokens = tokens;
     this.memory = memory;
+    this.learned = learned;
   }
 
   /** Collects the images of a chat that is about to be rendered. */
   public ImageParts parts() {
-    return tokens == null ? ImageParts.none() : new ImageParts(tokens.placeholder());
+    return tokens == null ? ImageParts.none() : ImageParts.of(tokens.placeholder());
   }
 
-  /** What is remembered of images. */
+  /** What is remembered of images that stand in chats. */
   public ImageMemory memory() {
     return memory;
+  }
+
+  /** What engines were seen to make of images. */
+  public LearnedImages learned() {
+    return learned;
+  }
+
+  /** Remembers at most so much of each kind from now on. */
+  public void resize(long maxBytes) {
+    memory.resize(maxBytes);
+    learned.resize(maxBytes);
+  }
+
+  /**
+   * An engine counts the tokens of a chat otherwise whose images were counted by rules: some chats
+   * with images that come next are learned from, as those of a model without rules.
+   */
+  public void doubtRules() {
+    synchronized (rules) {
+      rules.wrong();
+    }
+  }
+
+  /** An engine counts the tokens of such a chat in the same way. */
+  public void confirmRules() {
+    synchronized (rules) {
+      rules.right();
+    }
+  }
+
+  private boolean rulesHold() {
+    synchronized (rules) {
+      return rules.isOver();
+    }
   }
 
   /**
    * Puts the images of a chat among its tokens. Takes milliseconds for a megabyte that is new.
    *
    * @param ids of the rendered text, which has one token for each image
-   * @throws InexactPromptException if an image or its place cannot be known
+   * @param keys what tells the chat's blocks apart beside its images
+   * @param mostTokens more are not put together
+   * @param isUsual whether the request leaves it to the engine how images are read; if not, nothing
+   *     is known of them, and nothing can be learned
+   * @throws InexactPromptException if the places of images cannot be known
    * @throws CancellationException if the thread is interrupted before that
    */
-  public Placed place(int[] ids, ImageParts parts, ImageNaming naming) {
-    List<ImageMemory.Facts> facts = new ArrayList<>();
-    List<ImageHeader> headers = new ArrayList<>();
+  public PlacedImages place(
+      int[] ids,
+      ImageParts parts,
+      PromptKeys keys,
+      ImageNaming naming,
+      long mostTokens,
+      boolean isUsual) {
+    ImageTokens places = tokens;
+    if (places == null) {
+      throw ImageParts.inexact("an image");
+    }
+    boolean rulesHold = rulesHold();
+    List<Read> read = new ArrayList<>();
+    List<int @Nullable []> runs = new ArrayList<>();
+    long length = ids.length;
     for (ImageParts.Part part : parts.all()) {
       if (Thread.currentThread().isInterrupted()) {
         throw new CancellationException("the images were given up");
       }
-      if (part.uuid() == null && naming.forms().isEmpty()) {
-        throw ImageParts.inexact("an image, of which it is not known what engines call it");
+      Read one = isUsual ? read(part, keys, naming) : new Read(NOTHING, learned.stranger());
+      int[] run = run(places, one, rulesHold);
+      length += run == null ? 0 : run.length - 1;
+      if (length > mostTokens) {
+        throw ImageParts.inexact("images that make more tokens than the model takes");
       }
-      ImageMemory.Facts known =
-          memory.of(part.url(), part.uuid() == null ? naming.forms() : List.of());
-      if (known.header() == null) {
-        throw ImageParts.inexact("an image whose headers are not known here");
-      }
-      facts.add(known);
-      headers.add(known.header());
+      read.add(one);
+      runs.add(run);
     }
-    ImageTokens.Expanded expanded = tokens == null ? null : tokens.expand(ids, headers);
+    ImageTokens.Expanded expanded = places.expand(ids, runs);
     if (expanded == null) {
       throw ImageParts.inexact("images that do not fit the places in the text");
     }
     List<PromptImage> images = new ArrayList<>();
-    for (int i = 0; i < facts.size(); i++) {
+    for (int i = 0; i < read.size(); i++) {
       images.add(
           new PromptImage(
               expanded.from()[i],
               expanded.lengths()[i],
-              parts.all().get(i).uuid(),
-              facts.get(i).identifiers()));
+              places.pad(),
+              isUsual ? parts.all().get(i).uuid() : null,
+              naming.forms().isEmpty() ? Map.of() : read.get(i).facts.identifiers(),
+              places.fixedRun() != null,
+              read.get(i).learned));
     }
-    return new Placed(expanded.ids(), images);
+    return new PlacedImages(expanded.ids(), keys, images, naming.usual());
+  }
+
+  private record Read(ImageMemory.Facts facts, LearnedImages.Image learned) {}
+
+  private Read read(ImageParts.Part part, PromptKeys keys, ImageNaming naming) {
+    LearnedImages.Key key = memory.key(part.url(), keys.loraName());
+    ImageMemory.Facts facts =
+        DataUrl.isOne(part.url())
+            ? memory.of(key, part.url(), part.uuid() == null ? naming.forms() : List.of())
+            : NOTHING;
+    LearnedImages.Key known =
+        part.uuid() == null ? key : memory.key("uuid " + part.uuid(), keys.loraName());
+    return new Read(facts, learned.image(known));
+  }
+
+  private static int @Nullable [] run(ImageTokens places, Read image, boolean rulesHold) {
+    int[] fixed = places.fixedRun();
+    LearnedImages.Belief belief = image.learned.belief();
+    ImageHeader header = image.facts.header();
+    if (fixed != null) {
+      return fixed;
+    }
+    if (belief != null) {
+      return belief.run();
+    }
+    return header == null || !rulesHold ? null : places.run(header);
   }
 }

@@ -7,11 +7,13 @@
  * data: URL ─▶ DataUrl ─▶ ImageHeader ─▶ ImageTokens   how many placeholders, and where
  *                     └─▶ ImageHasher                  the identifier, in each ImageForm
  *                         ImageMemory                  both, by the content of the URL
+ * what engines store ─▶ LearnedImages                  both, where they cannot be computed
+ * all of this ─▶ PlacedImages                          the prompt's tokens and its images
  * }</pre>
  *
  * <p>Start with {@link PromptImages}. {@link ImageTokens} has the rules of the models whose images
  * are known; {@link ImageNaming} says in which forms engines may name images. What is not certain
- * is refused: the chat is then routed by load.
+ * is refused, or learned: until then the chat is routed by load.
  */
 @NullMarked
 package dev.warmpath.tokenizer.image;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,8 +47,8 @@ class ImageTokensTest {
 
   @Test
   void qwenRefusesStripes() {
-    assertThat(qwen(QWEN2).expand(new int[] {PAD}, List.of(image(2010, 10)))).isNull();
-    assertThat(qwen(QWEN2).expand(new int[] {PAD}, List.of(image(2000, 10)))).isNotNull();
+    assertThat(qwen(QWEN2).run(image(2010, 10))).isNull();
+    assertThat(qwen(QWEN2).run(image(2000, 10))).isNotNull();
   }
 
   @Test
@@ -68,13 +69,13 @@ class ImageTokensTest {
   void placeholdersStandWhereTheTextHasTheImages() {
     int[] ids = {1, PAD, 2, 3, PAD, PAD};
     List<ImageHeader> images = List.of(image(56, 56), image(28, 112), image(56, 84));
-    Expanded expanded = Objects.requireNonNull(qwen(QWEN2).expand(ids, images));
+    Expanded expanded = Objects.requireNonNull(expand(qwen(QWEN2), ids, images));
     assertThat(expanded.from()).containsExactly(1, 7, 11);
     assertThat(expanded.lengths()).containsExactly(4, 4, 6);
     assertThat(expanded.ids()).hasSize(3 + 4 + 4 + 6);
     assertThat(expanded.ids()[5]).isEqualTo(2);
-    assertThat(qwen(QWEN2).expand(ids, images.subList(0, 2))).as("a place too many").isNull();
-    assertThat(qwen(QWEN2).expand(new int[] {1}, images)).as("no place").isNull();
+    assertThat(expand(qwen(QWEN2), ids, images.subList(0, 2))).as("a place too many").isNull();
+    assertThat(expand(qwen(QWEN2), new int[] {1}, images)).as("no place").isNull();
   }
 
   @Test
@@ -82,12 +83,12 @@ class ImageTokensTest {
     ImageTokens gemma = gemma("{'image_processor_type': 'Gemma3ImageProcessor'}");
     int begin = 20;
     // one, two, three and four line breaks are 11 to 14
-    Expanded one = Objects.requireNonNull(gemma.expand(new int[] {1, 11, begin, 5}, images(1)));
+    Expanded one = Objects.requireNonNull(expand(gemma, new int[] {1, 11, begin, 5}, images(1)));
     assertThat(Arrays.copyOf(one.ids(), 5)).containsExactly(1, 13, begin, 21, 21);
     assertThat(one.from()).containsExactly(1);
     assertThat(one.lengths()).containsExactly(260);
     assertThat(one.ids()).hasSize(262).endsWith(21, 22, 12, 5);
-    Expanded two = Objects.requireNonNull(gemma.expand(new int[] {begin, begin}, images(2)));
+    Expanded two = Objects.requireNonNull(expand(gemma, new int[] {begin, begin}, images(2)));
     assertThat(two.ids()).hasSize(519);
     assertThat(two.ids()[259]).isEqualTo(14);
     assertThat(two.from()).containsExactly(0, 259);
@@ -109,7 +110,7 @@ class ImageTokensTest {
     int tiles = rows * columns;
     int expected = tiles == 1 ? 147 : 147 + tiles * 145;
     Expanded expanded =
-        Objects.requireNonNull(llama().expand(new int[] {30}, List.of(image(width, height))));
+        Objects.requireNonNull(expand(llama(), new int[] {30}, List.of(image(width, height))));
     assertThat(expanded.ids()).hasSize(expected).startsWith(31).endsWith(33, 32);
     assertThat(Arrays.stream(expanded.ids()).filter(id -> id == 35).count())
         .isEqualTo(tiles == 1 ? 0 : rows);
@@ -145,8 +146,13 @@ class ImageTokensTest {
   }
 
   private static int count(ImageTokens tokens, int width, int height) {
-    return Objects.requireNonNull(tokens.expand(new int[] {PAD}, List.of(image(width, height))))
+    return Objects.requireNonNull(expand(tokens, new int[] {PAD}, List.of(image(width, height))))
         .lengths()[0];
+  }
+
+  private static @Nullable Expanded expand(
+      ImageTokens tokens, int[] ids, List<ImageHeader> images) {
+    return tokens.expand(ids, images.stream().map(tokens::run).toList());
   }
 
   private static ImageHeader image(int width, int height) {

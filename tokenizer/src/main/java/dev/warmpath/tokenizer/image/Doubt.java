@@ -1,0 +1,33 @@
+package dev.warmpath.tokenizer.image;
+
+/**
+ * Something that was wrong, and is tried again ever more seldom: after the nth time 2^n times are
+ * left out, up to 1,024. What is right again takes one off n.
+ *
+ * <p>Confined to its owner's lock.
+ */
+final class Doubt {
+
+  private static final int MOST = 10;
+
+  private int level;
+  private int leftOut;
+
+  void wrong() {
+    level = Math.min(MOST, level + 1);
+    leftOut = 1 << level;
+  }
+
+  void right() {
+    level = Math.max(0, level - 1);
+  }
+
+  /** Whether it is to be tried now; asked once for each time. */
+  boolean isOver() {
+    if (leftOut == 0) {
+      return true;
+    }
+    leftOut--;
+    return false;
+  }
+}

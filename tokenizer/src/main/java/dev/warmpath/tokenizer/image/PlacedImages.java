@@ -1,0 +1,121 @@
+package dev.warmpath.tokenizer.image;
+
+import dev.warmpath.kvindex.block.ImageForm;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A prompt with images, as far as it is known.
+ *
+ * <p>Immutable.
+ */
+public final class PlacedImages {
+
+  private final int[] ids;
+  private final PromptKeys plain;
+  private final List<PromptImage> images;
+  private final @Nullable ImageForm usualForm;
+
+  /**
+   * @param ids with the tokens of each image, or one for all if they are not known; not to be
+   *     changed
+   * @param plain what tells its blocks apart beside its images
+   * @param usualForm how an engine is taken to name images of which that is not known
+   */
+  PlacedImages(
+      int[] ids, PromptKeys plain, List<PromptImage> images, @Nullable ImageForm usualForm) {
+    this.ids = ids;
+    this.plain = plain;
+    this.images = List.copyOf(images);
+    this.usualForm = usualForm;
+  }
+
+  /** The prompt's tokens, not to be changed. */
+  public int[] ids() {
+    return ids;
+  }
+
+  public List<PromptImage> images() {
+    return images;
+  }
+
+  /** Whether all its tokens are known, and a name that each image may have. */
+  public boolean areKnown() {
+    return images.stream().allMatch(PromptImage::isKnown);
+  }
+
+  /**
+   * Whether the client named one of the images itself: an engine takes for it what it keeps under
+   * that name, which may have another size.
+   */
+  public boolean areNamed() {
+    return images.stream().anyMatch(image -> image.uuid() != null);
+  }
+
+  /** Whether its length follows from rules alone, without anything that was learned. */
+  public boolean isByRules() {
+    return images.stream().noneMatch(PromptImage::isBelieved);
+  }
+
+  /** The keys at an engine that names images in this way; null if an image has no such name. */
+  public @Nullable PromptKeys keys(@Nullable ImageForm form) {
+    PromptKeys keys = firstKeys(form);
+    return keys.items().size() == images.size() ? keys : null;
+  }
+
+  /**
+   * The same for as many of the first images as are known.
+   *
+   * @param form null for an engine of which it is not known how it names images
+   */
+  public PromptKeys firstKeys(@Nullable ImageForm form) {
+    List<PromptKeys.Item> items = new ArrayList<>(images.size());
+    for (PromptImage image : images) {
+      String identifier = image.identifier(form == null ? usualForm : form);
+      if (identifier == null || image.lengthTokens() == 0) {
+        break;
+      }
+      items.add(new PromptKeys.Item(identifier, image.from(), image.lengthTokens()));
+    }
+    return new PromptKeys(plain.loraName(), plain.cacheSalt(), items);
+  }
+
+  /** All names that were computed for the images, with how each of them is made. */
+  public Map<String, ImageForm> names() {
+    Map<String, ImageForm> names = new HashMap<>();
+    for (PromptImage image : images) {
+      if (image.uuid() == null) {
+        image.identifiers().forEach((form, name) -> names.put(name, form));
+      }
+    }
+    return names;
+  }
+
+  /**
+   * An engine has told how many tokens of the prompt it found: believes what it was expected to
+   * find more, or less.
+   *
+   * @param expectedTokens how many it should have found
+   */
+  public void judge(int expectedTokens, int cachedTokens) {
+    for (PromptImage image : images) {
+      int end = image.from() + image.lengthTokens();
+      if (image.isBelieved() && image.from() < expectedTokens) {
+        if (cachedTokens >= Math.min(expectedTokens, end)) {
+          image.learned().confirm();
+        } else {
+          image.learned().doubt();
+        }
+      }
+    }
+  }
+
+  /** An engine counts the prompt's tokens otherwise. */
+  public void doubtLengths() {
+    images.stream().filter(PromptImage::isBelieved).forEach(image -> image.learned().doubt());
+  }
+}
