@@ -271,7 +271,6 @@ public final class EventApplier {
     counters.add(StreamCounter.BLOCKS_REMOVED, removedBlocks);
     removed.trim();
     stored.trim();
-    imageLearning.conclude(index, slot, layout.space());
     wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);
   }
@@ -477,6 +476,10 @@ public final class EventApplier {
       }
       name(store, tier, batch.hashes());
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+      ChainSpace space = layout.space();
+      if (space != null) {
+        imageLearning.stored(index, slot, space);
+      }
       if (shared != null && shared.rules().publishes()) {
         shared.named(this, batch.hashes(), store.hashFrom(), count);
       }
@@ -584,7 +587,7 @@ public final class EventApplier {
     store.nameBlocks();
     if (source.dialect() == EngineDialect.VLLM && tier == StorageTier.GPU) {
       images.observeStore(store);
-      imageLearning.observe(hashes, store);
+      imageLearning.observe(hashes, store, index, slot, current);
     }
     if (!store.atRoot()) {
       stored.behind(tier, group, store.parent());

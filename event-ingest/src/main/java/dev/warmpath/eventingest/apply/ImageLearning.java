@@ -16,7 +16,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,14 +26,15 @@ import org.jspecify.annotations.Nullable;
  * Learns from what a vLLM engine stores which identifiers it gives to the images of the chats that
  * were sent to it, and which tokens stand for them.
  *
- * <p>Thread-safe; {@link #observe} and {@link #conclude} are the writer's.
+ * <p>Thread-safe; {@link #observe} and {@link #stored} are the writer's.
  */
 final class ImageLearning {
 
   /*
    * Known, because a store says so: the blocks' tokens, the identifiers of the images in them, where
-   * each begins (the offset), and, by the index, that the blocks before them are exactly those of a
-   * chat's text and of images that stand before in it.
+   * each begins (the offset), and, by the index, which has the blocks of a chat's text, of images that
+   * stand before in it and of the row's first block in this order since the row is stored, and had
+   * them not before, that the row stands there.
    *
    * Believed: that the stored image is that of a chat that was sent there, and not of another that
    * has the same text and that this process knows nothing about. All chats with images that are
@@ -43,8 +43,9 @@ final class ImageLearning {
    * own. Something is learned when one of them explains all up to the end of its last image, and all
    * that are left have the same images there. What is believed wrongly shows in cached_tokens.
    *
-   * Blocks behind an image may be another chat's that found the image there. So when their text has
-   * made a candidate leave, chats that explain it and came later must have the same images, too.
+   * Blocks behind an image may be another chat's that found the image there. So where more images
+   * follow, or their text has made a candidate leave, chats that explain them and came later must
+   * have the same images, too.
    *
    *   place of a chat     text  [image ........]  text  [image ..]  text, answer
    *   stored blocks     |tail [im|age .|.......] t|ext [i|mage ..]  t|
@@ -86,7 +87,7 @@ final class ImageLearning {
   /** Rows of stored blocks by the engine hash of the last one. The writer's. */
   private final Map<Long, Row> rows = new LinkedHashMap<>();
 
-  private final Set<Row> grown = new LinkedHashSet<>();
+  private @Nullable Row grown;
 
   /** A chat, and which of its places the first image that begins in a row may be. */
   private record Candidate(SentImages chat, int place, boolean foundAll) {
@@ -124,6 +125,7 @@ final class ImageLearning {
     /** Who may have stored it; null until it is looked at. */
     private @Nullable List<Candidate> candidates;
 
+    private boolean isNew;
     private boolean hasLost;
 
     Row(int blockSizeTokens, int offset, long firstLocalHash) {
@@ -200,11 +202,12 @@ final class ImageLearning {
       waits = false;
     }
     rows.clear();
-    grown.clear();
+    grown = null;
   }
 
-  /** The engine has stored blocks on its GPU, whose names were made. */
-  void observe(long[] hashes, EventRow store) {
+  /** The engine has stored blocks on its GPU, whose names were made; the index has them not yet. */
+  void observe(long[] hashes, EventRow store, KvIndex index, int slot, ChainSpace space) {
+    grown = null;
     if (!waits) {
       if (!rows.isEmpty()) {
         rows.clear();
@@ -212,34 +215,43 @@ final class ImageLearning {
       return;
     }
     boolean hasImages = !store.keys().perBlock().isEmpty();
-    Row row = store.atRoot() ? null : rows.remove(store.parent());
-    if (store.lookaheadTokens() > 0 || (row == null && !hasImages)) {
+    Row begun = store.atRoot() ? null : rows.remove(store.parent());
+    if (store.lookaheadTokens() > 0 || (begun == null && !hasImages)) {
       return;
     }
+    Row row = grow(begun, hashes, store);
+    if (row == null || row.count > MOST_ROW_TOKENS) {
+      return;
+    }
+    if (row.candidates == null) {
+      row.candidates = candidates(row, false);
+      row.candidates.removeIf(one -> isHeld(one, row, index, slot, space));
+      row.isNew = true;
+    }
+    if (!row.candidates.isEmpty()) {
+      rows.put(hashes[store.hashFrom() + store.hashCount() - 1], row);
+      grown = row;
+    }
+    if (rows.size() > MOST_ROWS) {
+      rows.remove(rows.keySet().iterator().next());
+    }
+  }
+
+  private static @Nullable Row grow(@Nullable Row begun, long[] hashes, EventRow store) {
+    Row row = begun;
     int size = store.blockSizeTokens();
     int[] ids = store.tokenIds();
     for (int i = 0; i < store.hashCount(); i++) {
       List<ExtraKey> keys = store.extraKeys(i);
-      if (row == null) {
-        int offset = begins(keys);
-        row =
-            offset < 0
-                ? null
-                : new Row(size, offset, hashes[store.hashFrom() + store.hashCount() + i]);
+      int offset = row == null ? begins(keys) : -1;
+      if (offset >= 0) {
+        row = new Row(size, offset, hashes[store.hashFrom() + store.hashCount() + i]);
       }
       if (row != null) {
         row.add(Arrays.copyOfRange(ids, i * size, (i + 1) * size), keys);
       }
     }
-    if (row != null && row.count <= MOST_ROW_TOKENS) {
-      rows.put(hashes[store.hashFrom() + store.hashCount() - 1], row);
-      grown.add(row);
-      if (rows.size() > MOST_ROWS) {
-        Iterator<Row> oldest = rows.values().iterator();
-        grown.remove(oldest.next());
-        oldest.remove();
-      }
-    }
+    return row;
   }
 
   /** Where the first image begins that begins in a block; −1 for none. */
@@ -253,25 +265,22 @@ final class ImageLearning {
     return first;
   }
 
-  /** The index has all that was observed. */
-  void conclude(KvIndex index, int slot, @Nullable ChainSpace space) {
-    if (grown.isEmpty()) {
+  /** The index has what was observed last. */
+  void stored(KvIndex index, int slot, ChainSpace space) {
+    Row row = grown;
+    if (row == null || row.candidates == null) {
       return;
     }
-    for (Row row : grown) {
-      if (space != null && space.blockSizeTokens() == row.blockSizeTokens) {
-        conclude(row, index, slot, space);
-      }
+    grown = null;
+    if (row.isNew) {
+      row.isNew = false;
+      row.candidates.removeIf(one -> !isHeld(one, row, index, slot, space));
     }
-    grown.clear();
+    conclude(row, row.candidates, index, slot, space);
   }
 
-  private void conclude(Row row, KvIndex index, int slot, ChainSpace space) {
-    List<Candidate> candidates = row.candidates;
-    if (candidates == null) {
-      candidates = candidates(row, false, index, slot, space);
-      row.candidates = candidates;
-    }
+  private void conclude(
+      Row row, List<Candidate> candidates, KvIndex index, int slot, ChainSpace space) {
     Map<Candidate, List<Found>> explained = new HashMap<>();
     row.hasLost |= candidates.removeIf(one -> !new Reading(row, one).explain(explained));
     if (candidates.isEmpty()) {
@@ -279,8 +288,10 @@ final class ImageLearning {
       return;
     }
     List<Candidate> all = new ArrayList<>(candidates);
-    if (!explained.isEmpty() && row.hasLost) {
-      all.addAll(candidates(row, true, index, slot, space));
+    if (!explained.isEmpty() && (row.hasLost || row.items.size() > 1)) {
+      List<Candidate> later = candidates(row, true);
+      later.removeIf(one -> !isHeld(one, row, index, slot, space));
+      all.addAll(later);
     }
     if (explained.isEmpty() || !agree(all, row.items.size())) {
       return;
@@ -315,22 +326,19 @@ final class ImageLearning {
     return true;
   }
 
-  /** The chats that may have been stored in this row. */
-  private List<Candidate> candidates(
-      Row row, boolean foundAll, KvIndex index, int slot, ChainSpace space) {
+  /** The chats whose texts and images may be those of a row. */
+  private List<Candidate> candidates(Row row, boolean foundAll) {
     List<Candidate> all = new ArrayList<>();
     for (Way way : underWay()) {
       SentImages chat = way.chat;
-      if (way.foundAll && !foundAll) {
-        continue;
-      }
-      int last = Math.min(chat.places().size() - 1, chat.keys().items().size());
+      int last =
+          way.foundAll && !foundAll
+              ? -1
+              : Math.min(chat.places().size() - 1, chat.keys().items().size());
       for (int place = 0; place <= last; place++) {
-        int from = chat.places().get(place).from();
         Candidate candidate = new Candidate(chat, place, way.foundAll);
-        if (from % row.blockSizeTokens == row.offset
-            && new Reading(row, candidate).explain(new HashMap<>())
-            && isHeld(chat, from - row.offset, row, index, slot, space)) {
+        if (chat.places().get(place).from() % row.blockSizeTokens == row.offset
+            && new Reading(row, candidate).explain(new HashMap<>())) {
           all.add(candidate);
         }
       }
@@ -338,9 +346,13 @@ final class ImageLearning {
     return all;
   }
 
-  /** Whether the engine holds the row's first block behind so many tokens of the chat. */
-  private boolean isHeld(
-      SentImages chat, int before, Row row, KvIndex index, int slot, ChainSpace space) {
+  /**
+   * Whether the engine holds a block like the row's first where the candidate has it. The row is
+   * the candidate's if that is so since the row is stored.
+   */
+  private boolean isHeld(Candidate candidate, Row row, KvIndex index, int slot, ChainSpace space) {
+    SentImages chat = candidate.chat;
+    int before = candidate.placeOf(0).from() - row.offset;
     int blocks = before / row.blockSizeTokens;
     List<PromptKeys.Item> items =
         chat.keys().items().stream().filter(item -> item.from() < before).toList();

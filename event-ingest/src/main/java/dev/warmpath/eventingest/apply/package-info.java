@@ -6,7 +6,8 @@
  *                   │ BlockLayout, GroupTable   groups, block sizes, space of the block keys
  *                   │ Capacity                  how many blocks the engine can hold
  *                   │ HashCalibration           how the engine computes its hashes
- *                   └ ImageCalibration          how it names images
+ *                   │ ImageCalibration          how it names images
+ *                   └ ImageLearning             what it makes of images that cannot be computed
  * }</pre>
  *
  * <p>Start with {@link EventApplier}, one for each engine. It names a block only if the store shows

@@ -188,8 +188,10 @@ public final class LearnedImages {
   /** An image of a chat, with what is believed of it now. */
   synchronized Image image(Key key) {
     Entry entry = entries.get(key);
-    boolean isBelieved = entry != null && entry.belief != null && entry.doubt.isOver();
-    return new Image(key, isBelieved ? entry.belief : null);
+    if (entry == null || entry.belief == null || !entry.doubt.isOver()) {
+      return new Image(key, null);
+    }
+    return new Image(key, entry.belief);
   }
 
   private synchronized void learned(Key key, Belief seen) {
