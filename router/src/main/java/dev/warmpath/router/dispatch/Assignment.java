@@ -265,9 +265,13 @@ public final class Assignment implements DispatchResult {
       Store.Read read = choice.stored();
       int own =
           read == null || !prediction.predicts() ? prediction.cachedTokens() : read.ownTokens();
-      dispatcher.engineEvents().reused(replica(), dpRank(), reuse(chain, cachedTokens, own));
-      if (prefill == null) {
-        reportStore(chain, prediction, cachedTokens);
+      PlacedImages images = prompt.images();
+      if (images == null
+          || !images.mayExplain(own, cachedTokens, chain.space().blockSizeTokens())) {
+        dispatcher.engineEvents().reused(replica(), dpRank(), reuse(chain, cachedTokens, own));
+        if (prefill == null) {
+          reportStore(chain, prediction, cachedTokens);
+        }
       }
     }
   }

@@ -15,7 +15,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -172,6 +175,27 @@ class ImageChatTest {
       }
       assertThat(over).isPositive();
       assertThat(lessons(router, "doubted") + lessons(router, "contradicted")).isGreaterThan(1);
+    }
+  }
+
+  @Test
+  void urlsWhoseContentChangesCostTheEngineNoTrust() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(model);
+        Router router = engine.router(settings(), Map.of()).ready()) {
+      learn(router, image(1));
+      List<String> urls = IntStream.range(0, 8).mapToObj(i -> "https://images/" + i).toList();
+      for (String url : urls) {
+        learn(router, url);
+        engine.changeImage(url);
+      }
+      int over = 0;
+      for (String url : urls) {
+        Served served = router.serve(CHATS, chat(url, QUESTION));
+        over += served.predictedTokens() > served.cachedTokens() ? 1 : 0;
+      }
+      assertThat(over).as("each is believed once more").isEqualTo(urls.size());
+      TimeUnit.MILLISECONDS.sleep(1_500); // what speaks against an engine is judged after a second
+      assertExact(router, chat(image(1), QUESTION, "A square.", "What colour has it?"));
     }
   }
 

@@ -114,6 +114,19 @@ public final class PlacedImages {
     }
   }
 
+  /**
+   * Whether an engine may have found less of the prompt than expected because of what is believed
+   * of an image, whatever is known of the engine's cache: what it found ends where that begins, or
+   * within it.
+   */
+  public boolean mayExplain(int expectedTokens, int cachedTokens, int blockSizeTokens) {
+    return images.stream()
+        .filter(image -> image.isBelieved() && image.from() < expectedTokens)
+        .anyMatch(image ->
+            cachedTokens > image.from() - blockSizeTokens
+                && cachedTokens < Math.min(expectedTokens, image.from() + image.lengthTokens()));
+  }
+
   /** An engine counts the prompt's tokens otherwise. */
   public void doubtLengths() {
     images.stream().filter(PromptImage::isBelieved).forEach(image -> image.learned().doubt());
