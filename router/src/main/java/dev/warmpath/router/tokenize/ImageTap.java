@@ -43,7 +43,7 @@ public final class ImageTap implements DispatchListener {
       return;
     }
     Prediction prediction = assignment.choice().prediction();
-    if (prediction.predicts()) {
+    if (prediction.predicts() && !assignment.isUntold()) {
       images.judge(prediction.cachedTokens(), cachedTokens);
       if (images.isByRules() && images.ids().length == promptTokens) {
         confirmRules(assignment);

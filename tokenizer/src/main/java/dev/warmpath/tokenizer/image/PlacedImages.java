@@ -97,7 +97,7 @@ public final class PlacedImages {
 
   /**
    * An engine has told how many tokens of the prompt it found: believes what it was expected to
-   * find more, or less.
+   * find more, or the first image that it did not find less.
    *
    * @param expectedTokens how many it should have found
    */
@@ -109,6 +109,7 @@ public final class PlacedImages {
           image.learned().confirm();
         } else {
           image.learned().doubt();
+          return; // what stands behind it could not be found
         }
       }
     }
