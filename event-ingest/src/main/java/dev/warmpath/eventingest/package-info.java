@@ -11,7 +11,8 @@
  * {@code stream.EngineStream}. Here are the values of that door: where an engine's events come from
  * ({@link EngineSource}), how to read them ({@link EngineRules}), how the stream stands ({@link
  * EngineStatus}), how far it is believed ({@link Trust}) and what is counted ({@link
- * StreamCounter}).
+ * StreamCounter}). What an answer shows goes in by the same door: cached tokens ({@link
+ * ReportedReuse}) and the images of a chat ({@link SentImages}).
  *
  * <p>Beside the path: {@code snapshot} carries state to the next process, {@code hashing} computes
  * hashes that no event shows, {@code capture} is the file format of recorded streams.

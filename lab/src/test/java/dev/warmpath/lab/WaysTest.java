@@ -16,9 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,6 +43,12 @@ final class WaysTest {
   private static final Pattern ROOM = Pattern.compile("\\| `([a-z.]+)` \\| .* \\| `(\\w+)` \\|");
 
   private static final Pattern NAME = Pattern.compile("`([A-Z]\\w*)`");
+
+  private static final Pattern DRAWING = Pattern.compile("(?s)<pre>\\{@code(.*?)</pre>");
+  private static final Pattern TWO_WORDS = Pattern.compile("\\b(?:[A-Z][a-z0-9]+){2,}\\b");
+
+  /** Names in drawings that are of others. */
+  private static final Set<String> FOREIGN = Set.of("MessagePack", "ServiceLoader");
 
   @ParameterizedTest
   @ValueSource(strings = {"One request", "One replica", "One event", "One study"})
@@ -111,6 +119,40 @@ final class WaysTest {
                 .collect(Collectors.toSet()));
     starts.forEach((room, start) ->
         assertThat(CLASSES.contain(room + "." + start)).as(room + "." + start).isTrue());
+  }
+
+  /** What looks like the name of a type in a package's drawing is one. */
+  @Test
+  void packageDrawingsNameTypesThatThereAre() throws IOException {
+    Set<String> types = CLASSES.stream().map(JavaClass::getSimpleName).collect(Collectors.toSet());
+    int drawings = 0;
+    Set<String> unknown = new TreeSet<>();
+    for (Path file : packageDescriptions()) {
+      Matcher drawing = DRAWING.matcher(Files.readString(file));
+      while (drawing.find()) {
+        drawings++;
+        Matcher name = TWO_WORDS.matcher(drawing.group(1));
+        while (name.find()) {
+          if (!types.contains(name.group()) && !FOREIGN.contains(name.group())) {
+            unknown.add(file.getParent() + ": " + name.group());
+          }
+        }
+      }
+    }
+    assertThat(drawings).isGreaterThan(50);
+    assertThat(unknown).isEmpty();
+  }
+
+  private static List<Path> packageDescriptions() throws IOException {
+    try (Stream<Path> files =
+        Files.find(
+            Path.of(".."),
+            20,
+            (file, is) ->
+                file.endsWith("package-info.java")
+                    && file.toString().contains("/src/main/java/"))) {
+      return files.toList();
+    }
   }
 
   private static String outermost(JavaClass type) {

@@ -3,7 +3,7 @@
  * from tokens.
  *
  * <pre>{@code
- * parent's hash, tokens, ExtraKeys ─▶ PickleWriter or CborWriter ─▶ SHA-256 or XXH3 ─▶ hash
+ * parent's hash, tokens, ExtraKey … ─▶ PickleWriter or CborWriter ─▶ SHA-256 or XXH3 ─▶ hash
  * }</pre>
  *
  * <p>Start with {@link EngineHasher}: it hashes each block from its parent's hash, as a {@link

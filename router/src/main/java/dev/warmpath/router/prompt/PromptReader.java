@@ -35,7 +35,7 @@ public final class PromptReader {
   private final UnaryOperator<String> modelOf;
   private final InferenceRules rules;
   private final ImageNames imageNames;
-  private final PromptCost withoutTokenizer = new PromptCost();
+  private final ReadingTime withoutTokenizer = new ReadingTime();
 
   /**
    * Reads with these tokenizers.
@@ -122,11 +122,11 @@ public final class PromptReader {
     Tokenizers.Choice choice = tokenizers.choose(model(tree));
     ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
     if (choice == null || tokenizer == null) {
-      work.price(tree, withoutTokenizer);
+      work.estimate(tree, withoutTokenizer);
       return PromptResult.Inexact.of(
           choice == null ? FallbackCause.NO_TOKENIZER : choice.local().absent());
     }
-    work.price(tree, choice.local().cost());
+    work.estimate(tree, choice.local().cost());
     return tokenizer.prompt(kind, tree, choice.loraName(), () -> imageNames.of(model(tree)), work);
   }
 

@@ -1,8 +1,8 @@
 package dev.warmpath.router.prompt;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.prompt.PromptCost.NativeCalls;
 import dev.warmpath.router.prompt.ReadRequest.Renamed;
+import dev.warmpath.router.prompt.ReadingTime.NativeCalls;
 import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import java.util.Set;
@@ -45,7 +45,7 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
   private final LongSupplier runningNanos;
   private final TreeRoom.Share share;
   private @Nullable Parsed parsed;
-  private @Nullable PromptCost cost;
+  private @Nullable ReadingTime cost;
   private boolean onLoop;
   private boolean goesOn = true;
   private long beganNanos;
@@ -118,7 +118,7 @@ final class PromptWork implements EncodeGuard, AutoCloseable {
    *
    * @throws TooMuchException if that takes too long here
    */
-  void price(ObjectNode body, PromptCost prompts) {
+  void estimate(ObjectNode body, ReadingTime prompts) {
     cost = prompts;
     if (onLoop && (!prompts.isKnown() || restNanos() > LOOP_NANOS || bringsTemplate(body))) {
       throw new TooMuchException();

@@ -22,7 +22,7 @@ public final class Tokenizers {
    * @param cost what prompts read with it take
    */
   public record Local(
-      String model, @Nullable ModelTokenizer tokenizer, FallbackCause absent, PromptCost cost) {}
+      String model, @Nullable ModelTokenizer tokenizer, FallbackCause absent, ReadingTime cost) {}
 
   /** The tokenizers of the configured models. Implementations are thread-safe. */
   public interface Source {

@@ -1,6 +1,6 @@
 package dev.warmpath.router.tokenize;
 
-import dev.warmpath.router.prompt.PromptCost;
+import dev.warmpath.router.prompt.ReadingTime;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.util.concurrent.CountDownLatch;
@@ -25,7 +25,7 @@ final class TokenizerSlot implements HubListener {
       @Nullable String problem,
       int failures,
       long loadMillis,
-      PromptCost cost) {
+      ReadingTime cost) {
 
     Content(
         TokenizerStatus.State state,
@@ -33,7 +33,7 @@ final class TokenizerSlot implements HubListener {
         @Nullable String problem,
         int failures,
         long loadMillis) {
-      this(state, tokenizer, problem, failures, loadMillis, new PromptCost());
+      this(state, tokenizer, problem, failures, loadMillis, new ReadingTime());
     }
   }
 

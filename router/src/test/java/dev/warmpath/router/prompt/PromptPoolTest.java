@@ -92,7 +92,7 @@ class PromptPoolTest {
         new Tokenizers.Source() {
           @Override
           public Tokenizers.Local of(String model) {
-            return new Tokenizers.Local(model, null, FallbackCause.LOADING, new PromptCost());
+            return new Tokenizers.Local(model, null, FallbackCause.LOADING, new ReadingTime());
           }
 
           @Override
@@ -350,7 +350,7 @@ class PromptPoolTest {
         ModelTokenizer tokenizer = byModel.get(model);
         return tokenizer == null
             ? null
-            : new Tokenizers.Local(model, tokenizer, FallbackCause.LOADING, new PromptCost());
+            : new Tokenizers.Local(model, tokenizer, FallbackCause.LOADING, new ReadingTime());
       }
 
       @Override

@@ -39,7 +39,7 @@ class PromptsOnLoopsTest {
   private final AtomicLong poolNanos = new AtomicLong();
   private final AtomicLong clock = new AtomicLong();
   private final LoopBudget loop = new LoopBudget(clock::get);
-  private final PromptCost cost = new PromptCost();
+  private final ReadingTime cost = new ReadingTime();
   private final CountDownLatch poolStuck = new CountDownLatch(1);
   private final CountDownLatch poolFree = new CountDownLatch(1);
   private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
@@ -116,7 +116,7 @@ class PromptsOnLoopsTest {
 
   /** The first prompts, read by the pool. */
   private void learn() {
-    for (int i = 0; i < PromptCost.FIRST_PROMPTS; i++) {
+    for (int i = 0; i < ReadingTime.FIRST_PROMPTS; i++) {
       assertThat(await(read(body(KNOWN))).thread()).isNotEqualTo(loopThread);
     }
     Rig.until(cost::isKnown);
@@ -142,7 +142,7 @@ class PromptsOnLoopsTest {
     for (int i = 0; i < 10; i++) {
       assertThat(isReadHere(KNOWN)).isTrue();
     }
-    assertRead(10, 0, PromptCost.FIRST_PROMPTS);
+    assertRead(10, 0, ReadingTime.FIRST_PROMPTS);
   }
 
   @Test

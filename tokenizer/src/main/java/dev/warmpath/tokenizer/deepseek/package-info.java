@@ -2,8 +2,8 @@
  * DeepSeek's prompts, which vLLM builds in code in place of a template.
  *
  * <pre>{@code
- * body ─▶ ChatRequest ─▶ Message … ─▶ V32Prompt (V3.2)             ─▶ text
- *                                  ─▶ UserTurns ─▶ V4Prompt (V4)   ─▶ text
+ * body ─▶ ChatRequest ─▶ DeepSeekMessage … ─▶ V32Prompt (V3.2)                  ─▶ text
+ *                                          ─▶ V4Prompt (V4; UserTurns joined)   ─▶ text
  * }</pre>
  *
  * <p>Start with {@link DeepSeekChats}: it knows the architectures and chooses between {@link

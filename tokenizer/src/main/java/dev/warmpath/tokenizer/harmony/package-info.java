@@ -3,7 +3,7 @@
  *
  * <pre>{@code
  * /v1/chat/completions ─▶ HarmonyChats     ─▶ Preamble, ChatMessages  ─┐
- * /v1/responses        ─▶ HarmonyResponses ─▶ Preamble, ResponseItems ─┴▶ Conversation ─▶ text
+ * /v1/responses        ─▶ HarmonyResponses ─▶ Preamble, ResponseItems ─┴▶ HarmonyConversation ─▶ text
  * }</pre>
  *
  * <p>Start with {@link HarmonyChats}. {@link Preamble} writes the system and developer messages,

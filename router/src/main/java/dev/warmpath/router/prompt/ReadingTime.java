@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Thread-safe; of two prompts that are counted at once one may be lost.
  */
-public final class PromptCost {
+public final class ReadingTime {
 
   /*
    * Two rates, each a mean in which the newest prompt counts for a sixteenth:
