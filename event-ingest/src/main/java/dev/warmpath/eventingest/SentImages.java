@@ -12,10 +12,13 @@ import java.util.Set;
  */
 public final class SentImages {
 
+  private static final int PLACE_BYTES = 300;
+
   private final Object request;
   private final int[] ids;
   private final PromptKeys keys;
   private final List<Place> places;
+  private final long bytes;
 
   /**
    * Where an image stands.
@@ -45,6 +48,13 @@ public final class SentImages {
      * @param run the tokens that stand for it, not to be changed
      */
     void learned(String identifier, int[] run);
+
+    /**
+     * What was learned last may have been another chat's image.
+     *
+     * @param identifier what the engine was said to call it
+     */
+    void withdrawn(String identifier);
   }
 
   /**
@@ -57,6 +67,16 @@ public final class SentImages {
     this.ids = ids;
     this.keys = keys;
     this.places = List.copyOf(places);
+    long weight = (long) Integer.BYTES * ids.length;
+    for (Place place : this.places) {
+      weight += PLACE_BYTES + place.identifiers().stream().mapToInt(String::length).sum();
+    }
+    bytes = weight;
+  }
+
+  /** What it takes in memory, about. */
+  public long bytes() {
+    return bytes;
   }
 
   public Object request() {

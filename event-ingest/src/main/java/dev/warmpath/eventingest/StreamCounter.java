@@ -28,6 +28,8 @@ public enum StreamCounter {
   BUFFER_OVERFLOWS("Live batches refused during a replay, for lack of room."),
   QUEUE_OVERFLOWS("Live batches refused for lack of room between socket and index."),
   WRITE_FAILURES("Router failures applying events; the engine's blocks were forgotten: alarm."),
+  IMAGE_FAILURES(
+      "Router failures learning images; no more is learned until the engine's restart: alarm."),
   OVERSIZED_MESSAGES("Messages larger than `ingest.ring-bytes`: lost."),
   BAD_MESSAGES("Malformed messages."),
   UNDECODABLE_BATCHES("Undecodable batches."),

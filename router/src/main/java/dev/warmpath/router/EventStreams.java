@@ -431,6 +431,11 @@ public final class EventStreams implements EngineEvents {
     }
 
     @Override
+    public void withdrawn(String identifier) {
+      image.learned().withdraw(identifier);
+    }
+
+    @Override
     public boolean equals(@Nullable Object other) {
       return other instanceof Shown shown && shown.image.learned().equals(image.learned());
     }

@@ -16,6 +16,7 @@ import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.EventColumns;
 import dev.warmpath.eventingest.wire.EventRow;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
@@ -78,7 +79,7 @@ public final class EventApplier {
   private final RemovedBlocks removed = new RemovedBlocks();
   private final HashCalibration calibration;
   private final ImageCalibration images = new ImageCalibration();
-  private final ImageLearning imageLearning = new ImageLearning();
+  private final ImageLearning imageLearning;
   private long storedBlocks;
   private long removedBlocks;
 
@@ -95,6 +96,10 @@ public final class EventApplier {
   private boolean anyComputed;
 
   private boolean refused;
+
+  /** When the batch that is applied was heard. */
+  private long arrivedNanos = StreamMessage.UNTIMED;
+
   private volatile @Nullable KnownScheme wanted;
 
   /** Takes a slot in {@code index} for the engine. */
@@ -150,6 +155,7 @@ public final class EventApplier {
     this.source = source;
     this.counters = counters;
     this.slot = slot;
+    imageLearning = new ImageLearning(counters);
     namespaces = source.rules().sglang().namespaces();
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
@@ -245,8 +251,18 @@ public final class EventApplier {
     return new ImageWaits(images.waiting(), imageLearning.waiting());
   }
 
-  /** Applies the events of one batch, in order. */
+  /** Applies the events of one batch that was not heard live, in order. */
   public Effect apply(EventColumns batch) {
+    return apply(batch, StreamMessage.UNTIMED);
+  }
+
+  /**
+   * Applies the events of one batch, in order.
+   *
+   * @param arrived {@link StreamMessage#arrivedNanos}
+   */
+  public Effect apply(EventColumns batch, long arrived) {
+    arrivedNanos = arrived;
     Effect effect = learn(batch);
     SharedStore own = own();
     if (own != null && batch.events() > 0) {
@@ -478,7 +494,7 @@ public final class EventApplier {
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
       ChainSpace space = layout.space();
       if (space != null) {
-        imageLearning.stored(index, slot, space);
+        imageLearning.stored(index, slot, space, arrivedNanos);
       }
       if (shared != null && shared.rules().publishes()) {
         shared.named(this, batch.hashes(), store.hashFrom(), count);
@@ -587,7 +603,7 @@ public final class EventApplier {
     store.nameBlocks();
     if (source.dialect() == EngineDialect.VLLM && tier == StorageTier.GPU) {
       images.observeStore(store);
-      imageLearning.observe(hashes, store, index, slot, current);
+      imageLearning.observe(hashes, store, index, slot, current, arrivedNanos);
     }
     if (!store.atRoot()) {
       stored.behind(tier, group, store.parent());

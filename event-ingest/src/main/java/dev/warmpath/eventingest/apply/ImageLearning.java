@@ -2,7 +2,10 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.SentImages.Place;
+import dev.warmpath.eventingest.StreamCounter;
+import dev.warmpath.eventingest.StreamCounters;
 import dev.warmpath.eventingest.wire.EventRow;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
@@ -10,10 +13,13 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,12 +27,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Learns from what a vLLM engine stores which identifiers it gives to the images of the chats that
  * were sent to it, and which tokens stand for them.
  *
- * <p>Thread-safe; {@link #observe} and {@link #stored} are the writer's.
+ * <p>Thread-safe; {@link #observe} and {@link #stored} are the writer's. If they fail, nothing is
+ * learned until the engine's next lifetime; nothing else depends on them.
  */
 final class ImageLearning {
 
@@ -38,10 +47,14 @@ final class ImageLearning {
    *
    * Believed: that the stored image is that of a chat that was sent there, and not of another that
    * has the same text and that this process knows nothing about. All chats with images that are
-   * under way at the engine when a row of stored blocks begins are candidates for it, also those
+   * under way at the engine when a row of stored blocks arrives are candidates for it, also those
    * whose images are known. A candidate leaves when a stored token, place or identifier is not its
    * own. Something is learned when one of them explains all up to the end of its last image, and all
-   * that are left have the same images there. What is believed wrongly shows in cached_tokens.
+   * that are left have the same images there.
+   *
+   * A chat that has been explained stays a candidate: another row that it alone explains, and that
+   * has another image, shows that one of the two is a chat's that nobody knows about here. Then
+   * neither is believed. What is believed wrongly all the same shows in cached_tokens.
    *
    * Blocks behind an image may be another chat's that found the image there. So where more images
    * follow, or their text has made a candidate leave, chats that explain them and came later must
@@ -53,12 +66,28 @@ final class ImageLearning {
    * An image ends where the text behind it begins: before the next image by a known number of
    * tokens, or at the one place where what is stored agrees with the text. A last block that is not
    * full is not stored, so there the text may not be seen; then nothing is learned.
+   *
+   * The times are those of the router: of two chats whose rows come late, only those are candidates
+   * that were under way when the row arrived. A replay does not say when its rows were stored;
+   * nothing is learned from it.
    */
 
+  private static final Logger LOG = LoggerFactory.getLogger(ImageLearning.class);
+
+  /** Chats that are read, and what they take in memory, about. */
   private static final int MOST_CHATS = 1024;
-  private static final long MOST_TOKENS = 2 << 20;
+
+  private static final long MOST_BYTES = 8 << 20;
+
+  /** Rows that go on, their tokens, and how often one of them is read. */
   private static final int MOST_ROWS = 64;
+
+  private static final int MOST_TOKENS = 1 << 18;
   private static final int MOST_ROW_TOKENS = 1 << 16;
+  private static final int MOST_READINGS = 64;
+
+  /** A row that more chats may have stored is not worth the writer's time. */
+  private static final int MOST_CANDIDATES = 32;
 
   /** How much of a text must be seen behind an image whose end nothing else shows, in tokens. */
   private static final int TEXT_TOKENS = 4;
@@ -66,46 +95,131 @@ final class ImageLearning {
   /** Events of a chat that has ended may still be on their way. */
   private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /**
-   * How far a chat is.
-   *
-   * @param endedNanos when it ended, if it has
-   * @param foundAll whether it found all of its images in the cache, and stored none
-   */
-  private record Way(SentImages chat, boolean isOver, long endedNanos, boolean foundAll) {
-    int tokens() {
-      return chat.ids().length;
+  /** Nothing that has arrived waits longer until it is applied. */
+  private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  /** A chat on its way. */
+  private static final class Way {
+    private final SentImages chat;
+    private final long sentNanos;
+
+    /** Under the lock. */
+    private boolean isOver;
+
+    private long endedNanos;
+
+    /** Whether it found all of its images in the cache, and stored none. */
+    private volatile boolean foundAll;
+
+    /** What was learned of its images, by place. The writer's. */
+    private final Map<Integer, String> shown = new HashMap<>();
+
+    /** The blocks of what is known of it. The writer's. */
+    private @Nullable BlockChain chain;
+
+    Way(SentImages chat, long sentNanos) {
+      this.chat = chat;
+      this.sentNanos = sentNanos;
+    }
+
+    BlockChain chain(ChainSpace space) {
+      BlockChain known = chain;
+      if (known == null || !known.space().equals(space)) {
+        known = BlockChain.of(space, chat.ids(), chat.keys());
+        chain = known;
+      }
+      return known;
     }
   }
 
-  /** Chats by their requests. */
+  private final StreamCounters counters;
+
+  /** Chats by their requests, in the order in which they were sent. */
   private final Map<Object, Way> chats = new LinkedHashMap<>();
 
-  private final PrefixMatches matches = new PrefixMatches();
+  /** Those of them that have ended, in this order; some have left already. */
+  private final Deque<Way> ended = new ArrayDeque<>();
+
+  private long bytes;
+
+  /** The requests of chats under way for which there was no room. */
+  private final Set<Object> unread = new HashSet<>();
+
+  /** Rows that arrived earlier may be of a chat for which there was no room. */
+  private long blindUntilNanos;
+
+  private boolean wasBlind;
+  private boolean isBroken;
   private volatile boolean waits;
+
+  private final PrefixMatches matches = new PrefixMatches();
 
   /** Rows of stored blocks by the engine hash of the last one. The writer's. */
   private final Map<Long, Row> rows = new LinkedHashMap<>();
 
   private @Nullable Row grown;
 
-  /** A chat, and which of its places the first image that begins in a row may be. */
-  private record Candidate(SentImages chat, int place, boolean foundAll) {
+  ImageLearning(StreamCounters counters) {
+    this.counters = counters;
+  }
+
+  /**
+   * A chat, and which of its places the first image that begins in a row may be.
+   *
+   * @param isPlaced whether it is known where that place is; behind an unknown image it is not, and
+   *     the chat teaches nothing, but what others teach must be so of it, too
+   */
+  private record Candidate(Way way, int place, boolean isPlaced, boolean foundAll) {
     Place placeOf(int item) {
-      return chat.places().get(place + item);
+      return way.chat.places().get(place + item);
     }
 
     int places() {
-      return chat.places().size() - place;
+      return way.chat.places().size() - place;
+    }
+
+    /** How many of the tokens right before an image of it are known. */
+    int textBefore() {
+      if (place == 0) {
+        return placeOf(0).from();
+      }
+      Place before = placeOf(-1);
+      return placeOf(0).from() - (isPlaced ? 0 : before.from() + before.placedTokens());
     }
 
     boolean mayHave(int item, String identifier) {
-      List<PromptKeys.Item> known = chat.keys().items();
+      List<PromptKeys.Item> known = way.chat.keys().items();
       if (foundAll && place + item < known.size()) {
         return known.get(place + item).identifier().equals(identifier);
       }
       Set<String> identifiers = placeOf(item).identifiers();
       return identifiers.isEmpty() || identifiers.contains(identifier);
+    }
+
+    /** Whether another image was seen at one of the places. */
+    boolean isOther(List<Found> items) {
+      for (int i = 0; i < items.size(); i++) {
+        String before = way.shown.get(place + i);
+        if (before != null && !before.equals(items.get(i).identifier)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    void learn(int item, String identifier, int[] run) {
+      if (way.shown.putIfAbsent(place + item, identifier) == null) {
+        placeOf(item).source().learned(identifier, run);
+      }
+    }
+
+    void withdraw(List<Found> items) {
+      for (int i = 0; i < items.size(); i++) {
+        String before = way.shown.get(place + i);
+        if (before != null && !before.equals(items.get(i).identifier)) {
+          placeOf(i).source().withdrawn(before);
+        }
+      }
     }
   }
 
@@ -116,6 +230,10 @@ final class ImageLearning {
     private final int blockSizeTokens;
     private final int offset;
     private final long firstLocalHash;
+
+    /** What tells the first block apart beside images. */
+    private final List<ExtraKey> plainKeys;
+
     private int[] tokens = {};
     private int count;
 
@@ -127,11 +245,13 @@ final class ImageLearning {
 
     private boolean isNew;
     private boolean hasLost;
+    private int readings;
 
-    Row(int blockSizeTokens, int offset, long firstLocalHash) {
+    Row(int blockSizeTokens, int offset, long firstLocalHash, List<ExtraKey> keys) {
       this.blockSizeTokens = blockSizeTokens;
       this.offset = offset;
       this.firstLocalHash = firstLocalHash;
+      plainKeys = keys.stream().filter(key -> !(key instanceof ExtraKey.Multimodal)).toList();
     }
 
     void add(int[] block, List<ExtraKey> keys) {
@@ -160,13 +280,22 @@ final class ImageLearning {
 
   /** A chat is sent to the engine now. */
   synchronized void sent(SentImages chat, long nowNanos) {
-    chats.values().removeIf(way -> way.isOver && nowNanos - way.endedNanos > GRACE_NANOS);
-    chats.put(chat.request(), new Way(chat, false, 0, false));
-    long tokens = chats.values().stream().mapToLong(Way::tokens).sum();
-    Iterator<Way> oldest = chats.values().iterator();
-    while (chats.size() > MOST_CHATS || (tokens > MOST_TOKENS && chats.size() > 1)) {
-      tokens -= oldest.next().tokens();
-      oldest.remove();
+    if (isBroken) {
+      return;
+    }
+    forget(nowNanos - LONGEST_WAIT_NANOS);
+    unread.remove(chat.request());
+    Way before = chats.remove(chat.request());
+    bytes += chat.bytes() - (before == null ? 0 : before.chat.bytes());
+    chats.put(chat.request(), new Way(chat, nowNanos));
+    while (chats.size() > MOST_CHATS || (bytes > MOST_BYTES && chats.size() > 1)) {
+      Way oldest = chats.values().iterator().next();
+      leave(oldest);
+      if (oldest.isOver) {
+        blind(oldest.endedNanos);
+      } else {
+        unread.add(oldest.chat.request());
+      }
     }
     waits = true;
   }
@@ -177,17 +306,48 @@ final class ImageLearning {
    * @param foundAll whether the engine found all images in its cache
    */
   synchronized void ended(Object request, boolean foundAll, long nowNanos) {
-    chats.computeIfPresent(
-        request, (same, way) -> new Way(way.chat, true, nowNanos, foundAll || way.foundAll));
+    Way way = chats.get(request);
+    if (way != null) {
+      way.foundAll |= foundAll;
+      if (!way.isOver) {
+        way.isOver = true;
+        way.endedNanos = nowNanos;
+        ended.add(way);
+      }
+    } else if (unread.remove(request)) {
+      blind(nowNanos);
+    }
   }
 
-  private synchronized void forget(SentImages chat) {
-    chats.remove(chat.request());
+  /** A chat for which there was no room has ended. */
+  private void blind(long endedNanos) {
+    blindUntilNanos = endedNanos + GRACE_NANOS;
+    wasBlind = true;
+  }
+
+  /** Forgets the chats that had ended long enough before a row arrived at this time. */
+  private synchronized void forget(long arrivedNanos) {
+    Way first = ended.peek();
+    while (first != null && arrivedNanos - first.endedNanos > GRACE_NANOS) {
+      ended.remove();
+      leave(first);
+      first = ended.peek();
+    }
     waits = !chats.isEmpty();
   }
 
-  private synchronized List<Way> underWay() {
-    return new ArrayList<>(chats.values());
+  private void leave(Way way) {
+    if (chats.remove(way.chat.request(), way)) {
+      bytes -= way.chat.bytes();
+    }
+  }
+
+  /** The chats whose row may have arrived at this time; none if there may be others. */
+  private synchronized List<Way> underWay(long arrivedNanos) {
+    boolean isBlind = !unread.isEmpty() || (wasBlind && arrivedNanos - blindUntilNanos <= 0);
+    return isBlind
+        ? List.of()
+        : chats.values().stream().filter(way -> way.sentNanos - arrivedNanos <= 0).toList();
   }
 
   /** Chats that are under way, or were a moment ago. */
@@ -199,14 +359,33 @@ final class ImageLearning {
   void reset() {
     synchronized (this) {
       chats.clear();
+      ended.clear();
+      unread.clear();
+      bytes = 0;
+      wasBlind = false;
+      isBroken = false;
       waits = false;
     }
     rows.clear();
     grown = null;
   }
 
-  /** The engine has stored blocks on its GPU, whose names were made; the index has them not yet. */
-  void observe(long[] hashes, EventRow store, KvIndex index, int slot, ChainSpace space) {
+  private void failed(RuntimeException thrown) {
+    LOG.error("no more is learned of an engine's images: a bug of the router", thrown);
+    counters.add(StreamCounter.IMAGE_FAILURES);
+    reset();
+    synchronized (this) {
+      isBroken = true;
+    }
+  }
+
+  /**
+   * The engine has stored blocks on its GPU, whose names were made; the index has them not yet.
+   *
+   * @param arrivedNanos when that was heard, {@link StreamMessage#UNTIMED} if it was not heard live
+   */
+  void observe(
+      long[] hashes, EventRow store, KvIndex index, int slot, ChainSpace space, long arrivedNanos) {
     grown = null;
     if (!waits) {
       if (!rows.isEmpty()) {
@@ -214,26 +393,60 @@ final class ImageLearning {
       }
       return;
     }
-    boolean hasImages = !store.keys().perBlock().isEmpty();
+    try {
+      if (arrivedNanos != StreamMessage.UNTIMED) {
+        forget(arrivedNanos);
+      }
+      Row row = row(hashes, store, arrivedNanos);
+      if (row != null && takes(row, index, slot, space, arrivedNanos)) {
+        rows.put(hashes[store.hashFrom() + store.hashCount() - 1], row);
+        makeRoom();
+        grown = row;
+      }
+    } catch (RuntimeException e) {
+      failed(e);
+    }
+  }
+
+  private @Nullable Row row(long[] hashes, EventRow store, long arrivedNanos) {
     Row begun = store.atRoot() ? null : rows.remove(store.parent());
-    if (store.lookaheadTokens() > 0 || (begun == null && !hasImages)) {
-      return;
+    if (arrivedNanos == StreamMessage.UNTIMED
+        || store.lookaheadTokens() > 0
+        || (begun == null && !hasImages(store))) {
+      return null;
     }
-    Row row = grow(begun, hashes, store);
-    if (row == null || row.count > MOST_ROW_TOKENS) {
-      return;
+    return grow(begun, hashes, store);
+  }
+
+  private static boolean hasImages(EventRow store) {
+    for (List<ExtraKey> keys : store.keys().perBlock()) {
+      if (begins(keys) >= 0) {
+        return true;
+      }
     }
-    if (row.candidates == null) {
-      row.candidates = candidates(row, false);
-      row.candidates.removeIf(one -> isHeld(one, row, index, slot, space));
+    return false;
+  }
+
+  private boolean takes(Row row, KvIndex index, int slot, ChainSpace space, long arrivedNanos) {
+    List<Candidate> candidates = row.candidates;
+    if (candidates == null) {
+      candidates = candidates(row, false, arrivedNanos);
+      candidates.removeIf(one -> one.isPlaced && isHeld(one, row, index, slot, space));
+      row.candidates = candidates;
       row.isNew = true;
     }
-    if (!row.candidates.isEmpty()) {
-      rows.put(hashes[store.hashFrom() + store.hashCount() - 1], row);
-      grown = row;
-    }
-    if (rows.size() > MOST_ROWS) {
-      rows.remove(rows.keySet().iterator().next());
+    return candidates.stream().anyMatch(Candidate::isPlaced)
+        && candidates.size() <= MOST_CANDIDATES
+        && row.count <= MOST_ROW_TOKENS
+        && ++row.readings <= MOST_READINGS;
+  }
+
+  private void makeRoom() {
+    int tokens = rows.values().stream().mapToInt(row -> row.tokens.length).sum();
+    Iterator<Row> oldest = rows.values().iterator();
+    while (rows.size() > MOST_ROWS || (tokens > MOST_TOKENS && rows.size() > 1)) {
+      tokens -= oldest.next().tokens.length;
+      oldest.remove();
     }
   }
 
@@ -245,7 +458,7 @@ final class ImageLearning {
       List<ExtraKey> keys = store.extraKeys(i);
       int offset = row == null ? begins(keys) : -1;
       if (offset >= 0) {
-        row = new Row(size, offset, hashes[store.hashFrom() + store.hashCount() + i]);
+        row = new Row(size, offset, hashes[store.hashFrom() + store.hashCount() + i], keys);
       }
       if (row != null) {
         row.add(Arrays.copyOfRange(ids, i * size, (i + 1) * size), keys);
@@ -265,49 +478,67 @@ final class ImageLearning {
     return first;
   }
 
-  /** The index has what was observed last. */
-  void stored(KvIndex index, int slot, ChainSpace space) {
+  /** The index has what was observed last, which arrived at this time. */
+  void stored(KvIndex index, int slot, ChainSpace space, long arrivedNanos) {
     Row row = grown;
     if (row == null || row.candidates == null) {
       return;
     }
     grown = null;
-    if (row.isNew) {
-      row.isNew = false;
-      row.candidates.removeIf(one -> !isHeld(one, row, index, slot, space));
+    try {
+      if (row.isNew) {
+        row.isNew = false;
+        row.candidates.removeIf(one -> one.isPlaced && !isHeld(one, row, index, slot, space));
+      }
+      if (isRead(row, row.candidates, index, slot, space, arrivedNanos)) {
+        rows.values().remove(row);
+      }
+    } catch (RuntimeException e) {
+      failed(e);
     }
-    conclude(row, row.candidates, index, slot, space);
   }
 
-  private void conclude(
-      Row row, List<Candidate> candidates, KvIndex index, int slot, ChainSpace space) {
+  /** Learns from a row what it shows; whether it can show no more. */
+  private boolean isRead(
+      Row row,
+      List<Candidate> candidates,
+      KvIndex index,
+      int slot,
+      ChainSpace space,
+      long arrivedNanos) {
     Map<Candidate, List<Found>> explained = new HashMap<>();
     row.hasLost |= candidates.removeIf(one -> !new Reading(row, one).explain(explained));
-    if (candidates.isEmpty()) {
-      rows.values().remove(row);
-      return;
+    if (candidates.stream().noneMatch(Candidate::isPlaced)) {
+      return true;
+    }
+    if (explained.isEmpty()) {
+      return false;
     }
     List<Candidate> all = new ArrayList<>(candidates);
-    if (!explained.isEmpty() && (row.hasLost || row.items.size() > 1)) {
-      List<Candidate> later = candidates(row, true);
-      later.removeIf(one -> !isHeld(one, row, index, slot, space));
+    all.removeIf(one -> one.isOther(row.items));
+    if (all.isEmpty()) {
+      explained.forEach(Candidate::withdraw);
+      return true;
+    }
+    if (row.hasLost || row.items.size() > 1) {
+      List<Candidate> later = candidates(row, true, arrivedNanos);
+      later.removeIf(
+          one -> one.isOther(row.items) || (one.isPlaced && !isHeld(one, row, index, slot, space)));
       all.addAll(later);
     }
-    if (explained.isEmpty() || !agree(all, row.items.size())) {
-      return;
-    }
+    explained.keySet().retainAll(all);
     Set<List<Found>> readings = Set.copyOf(explained.values());
-    if (readings.size() > 1) {
-      return;
+    if (readings.size() != 1 || !agree(all, row.items.size())) {
+      return false;
     }
-    Candidate one = explained.keySet().iterator().next();
-    int item = 0;
-    for (Found found : readings.iterator().next()) {
-      int[] run = Arrays.copyOfRange(row.tokens, found.from, found.end);
-      one.placeOf(item++).source().learned(found.identifier, run);
+    List<Found> reading = readings.iterator().next();
+    for (Candidate one : explained.keySet()) {
+      for (int i = 0; i < reading.size(); i++) {
+        Found found = reading.get(i);
+        one.learn(i, found.identifier, Arrays.copyOfRange(row.tokens, found.from, found.end));
+      }
     }
-    explained.keySet().forEach(done -> forget(done.chat));
-    rows.values().remove(row);
+    return true;
   }
 
   /** Whether the candidates have the same images where images were stored. */
@@ -327,17 +558,17 @@ final class ImageLearning {
   }
 
   /** The chats whose texts and images may be those of a row. */
-  private List<Candidate> candidates(Row row, boolean foundAll) {
+  private List<Candidate> candidates(Row row, boolean foundAll, long arrivedNanos) {
     List<Candidate> all = new ArrayList<>();
-    for (Way way : underWay()) {
-      SentImages chat = way.chat;
-      int last =
-          way.foundAll && !foundAll
-              ? -1
-              : Math.min(chat.places().size() - 1, chat.keys().items().size());
-      for (int place = 0; place <= last; place++) {
-        Candidate candidate = new Candidate(chat, place, way.foundAll);
-        if (chat.places().get(place).from() % row.blockSizeTokens == row.offset
+    for (Way way : underWay(arrivedNanos)) {
+      boolean hasFoundAll = way.foundAll;
+      int places = hasFoundAll && !foundAll ? 0 : way.chat.places().size();
+      for (int place = 0; place < places; place++) {
+        boolean isPlaced = place <= way.chat.keys().items().size();
+        Candidate candidate = new Candidate(way, place, isPlaced, hasFoundAll);
+        int from = way.chat.places().get(place).from();
+        if ((!isPlaced || from % row.blockSizeTokens == row.offset)
+            && hasPlainKeys(candidate, row)
             && new Reading(row, candidate).explain(new HashMap<>())) {
           all.add(candidate);
         }
@@ -346,18 +577,22 @@ final class ImageLearning {
     return all;
   }
 
+  /** Whether the row's first block has the adapter and the salt that it would have of the chat. */
+  private static boolean hasPlainKeys(Candidate candidate, Row row) {
+    PromptKeys keys = candidate.way.chat.keys();
+    PromptKeys plain = new PromptKeys(keys.loraName(), keys.cacheSalt());
+    int block = candidate.placeOf(0).from() / row.blockSizeTokens;
+    return plain.of(block, row.blockSizeTokens).equals(row.plainKeys)
+        || (!candidate.isPlaced && plain.of(1, row.blockSizeTokens).equals(row.plainKeys));
+  }
+
   /**
    * Whether the engine holds a block like the row's first where the candidate has it. The row is
    * the candidate's if that is so since the row is stored.
    */
   private boolean isHeld(Candidate candidate, Row row, KvIndex index, int slot, ChainSpace space) {
-    SentImages chat = candidate.chat;
-    int before = candidate.placeOf(0).from() - row.offset;
-    int blocks = before / row.blockSizeTokens;
-    List<PromptKeys.Item> items =
-        chat.keys().items().stream().filter(item -> item.from() < before).toList();
-    PromptKeys keys = new PromptKeys(chat.keys().loraName(), chat.keys().cacheSalt(), items);
-    BlockChain text = BlockChain.of(space, Arrays.copyOf(chat.ids(), before), keys);
+    int blocks = candidate.placeOf(0).from() / row.blockSizeTokens;
+    BlockChain text = candidate.way.chain(space);
     long[] hashes = new long[blocks + 1];
     for (int i = 0; i < blocks; i++) {
       hashes[i] = text.localHash(i);
@@ -377,13 +612,16 @@ final class ImageLearning {
     Reading(Row row, Candidate candidate) {
       this.row = row;
       this.candidate = candidate;
-      this.ids = candidate.chat.ids();
+      this.ids = candidate.way.chat.ids();
     }
 
     /** False if the row is not the chat's; its images are added if they all have ended. */
     boolean explain(Map<Candidate, List<Found>> explained) {
       int from = candidate.placeOf(0).from();
-      if (row.items.size() > candidate.places() || !isText(from - row.offset, 0, row.offset)) {
+      int known = Math.min(row.offset, candidate.textBefore());
+      if (row.items.size() > candidate.places()
+          || (candidate.isPlaced && known < row.offset)
+          || !isText(from - known, row.offset - known, known)) {
         return false;
       }
       List<Found> found = new ArrayList<>();
@@ -399,7 +637,7 @@ final class ImageLearning {
         }
         found.add(new Found(item.identifier, item.from, end));
       }
-      if (found.size() == candidate.places()) {
+      if (found.size() == candidate.places() && candidate.isPlaced) {
         explained.put(candidate, found);
       }
       return true;

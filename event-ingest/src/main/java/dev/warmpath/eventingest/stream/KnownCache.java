@@ -117,7 +117,7 @@ final class KnownCache {
           .formatted(batch.sequence());
     }
     try {
-      return apply(decoder.decode(batch.payload()), batch.sequence());
+      return apply(decoder.decode(batch.payload()), batch);
     } catch (WireException e) {
       counters.add(StreamCounter.UNDECODABLE_BATCHES);
       return "batch " + batch.sequence() + " could not be read: " + e.getMessage();
@@ -126,14 +126,15 @@ final class KnownCache {
     }
   }
 
-  private @Nullable String apply(EventColumns batch, long sequence) {
+  private @Nullable String apply(EventColumns batch, StreamMessage message) {
+    long sequence = message.sequence();
     counters.add(StreamCounter.BATCHES);
     int rank = batch.dataParallelRank();
     if (!applier.source().isOfRank(rank)) {
       return refuseRank(rank);
     }
     counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
-    Effect effect = applier.apply(batch);
+    Effect effect = applier.apply(batch, message.arrivedNanos());
     if (effect == Effect.OVERFULL) {
       return "more was announced than the %d blocks that the engine can hold"
           .formatted(applier.mostBlocks());

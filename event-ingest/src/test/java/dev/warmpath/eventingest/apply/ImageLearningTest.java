@@ -7,6 +7,7 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.SentImages;
+import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.StreamCounters;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
@@ -19,8 +20,10 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -41,7 +44,9 @@ class ImageLearningTest {
   private static final int PAD = 600;
 
   private final Map<String, String> learned = new HashMap<>();
+  private final Set<String> withdrawn = new HashSet<>();
   private final Set<String> wrong = new HashSet<>();
+  private long now = 1_000_000_000L;
   private final RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final Engine first = new Engine("a");
   private final Engine second = new Engine("b");
@@ -76,6 +81,11 @@ class ImageLearningTest {
     }
 
     @Override
+    public void withdrawn(String identifier) {
+      withdrawn.add(url.name);
+    }
+
+    @Override
     public boolean equals(@Nullable Object other) {
       return other instanceof Source source && source.url.equals(url);
     }
@@ -87,11 +97,16 @@ class ImageLearningTest {
   }
 
   /** A chat as the router knows it and as the engine computes it. */
-  private record Chat(SentImages sent, int[] tokens, List<PromptKeys.Item> items) {}
+  private record Chat(SentImages sent, int[] tokens, PromptKeys keys) {}
+
+  /** An event on its way to the index. */
+  private record Heard(KvEvent event, long arrivedNanos) {}
 
   private final class Engine {
     private final EventApplier applier;
     private final Map<List<Object>, Long> hashes = new HashMap<>();
+    private final Deque<Heard> heard = new ArrayDeque<>();
+    private final StreamCounters counters = new StreamCounters();
 
     Engine(String name) {
       EngineDialect dialect = EngineDialect.VLLM;
@@ -100,48 +115,76 @@ class ImageLearningTest {
           new EventApplier(
               index,
               new EngineSource(new EngineId(name, 0), "m", "tcp://x", false, null, rules),
-              new StreamCounters());
+              counters);
     }
 
     /** Stores blocks {@code [from, to)} of a chat, those that are not in the cache. */
     void store(Chat chat, int from, int to) {
-      PromptKeys keys = new PromptKeys(null, null, chat.items);
+      hear(chat, from, to);
+      apply();
+    }
+
+    /** The same, but what it says is not applied yet. */
+    void hear(Chat chat, int from, int to) {
       for (int block = from; block < to; block++) {
-        List<Object> name = name(chat, keys, block);
+        List<Object> name = name(chat, block);
         if (hashes.putIfAbsent(name, 1L + hashes.size()) == null) {
-          Long parent = block == 0 ? null : hashes.get(name(chat, keys, block - 1));
+          Long parent = block == 0 ? null : hashes.get(name(chat, block - 1));
           int[] ids = Arrays.copyOfRange(chat.tokens, block * BLOCK, (block + 1) * BLOCK);
-          List<List<ExtraKey>> extra = List.of(keys.of(block, BLOCK));
-          applier.apply(
-              ColumnsOf.events(
-                  List.<KvEvent>of(
-                      new KvEvent.BlockStored(
-                          new long[] {hashes.get(name)},
-                          parent,
-                          new BlockTokens(ids, BLOCK, 0, Naming.DENSE),
-                          new BlockKeys(null, null, extra, Naming.DENSE),
-                          BlockPlace.GPU,
-                          new GroupSpec("full_attention", 0)))));
+          List<List<ExtraKey>> extra = List.of(chat.keys.of(block, BLOCK));
+          KvEvent event =
+              new KvEvent.BlockStored(
+                  new long[] {hashes.get(name)},
+                  parent,
+                  new BlockTokens(ids, BLOCK, 0, Naming.DENSE),
+                  new BlockKeys(null, null, extra, Naming.DENSE),
+                  BlockPlace.GPU,
+                  new GroupSpec("full_attention", 0));
+          heard.add(new Heard(event, now));
         }
       }
     }
 
-    private List<Object> name(Chat chat, PromptKeys keys, int block) {
+    void apply() {
+      while (!heard.isEmpty()) {
+        Heard next = heard.remove();
+        applier.apply(ColumnsOf.events(List.of(next.event)), next.arrivedNanos);
+      }
+    }
+
+    /** Whether all images of a chat are in the cache. */
+    boolean holds(Chat chat) {
+      List<PromptKeys.Item> items = chat.keys.items();
+      PromptKeys.Item last = items.get(items.size() - 1);
+      int block = (last.from() + last.lengthTokens() - 1) / BLOCK;
+      return block < blocks(chat) && hashes.containsKey(name(chat, block));
+    }
+
+    private List<Object> name(Chat chat, int block) {
       List<Object> name = new ArrayList<>();
       for (int i = 0; i <= block; i++) {
-        name.add(keys.of(i, BLOCK));
+        name.add(chat.keys.of(i, BLOCK));
       }
       Arrays.stream(chat.tokens, 0, (block + 1) * BLOCK).forEach(name::add);
       return name;
     }
   }
 
-  /** A chat of texts with an image behind each but the last. */
+  /** A chat of texts with an image behind each but the last, none of which are known. */
   private Chat chat(List<int[]> texts, List<Url> urls) {
+    return chat(PromptKeys.NONE, texts, urls, Set.of());
+  }
+
+  /**
+   * @param plain adapter and salt
+   * @param known of which the router knows identifier and tokens
+   */
+  private Chat chat(PromptKeys plain, List<int[]> texts, List<Url> urls, Set<Url> known) {
     IntStream.Builder text = IntStream.builder();
     IntStream.Builder computed = IntStream.builder();
     List<SentImages.Place> places = new ArrayList<>();
     List<PromptKeys.Item> items = new ArrayList<>();
+    List<PromptKeys.Item> knownItems = new ArrayList<>();
     int at = 0;
     int computedAt = 0;
     for (int i = 0; i < texts.size(); i++) {
@@ -151,17 +194,25 @@ class ImageLearningTest {
       computedAt += texts.get(i).length;
       if (i < urls.size()) {
         Url url = urls.get(i);
-        text.add(TARGET);
+        boolean isKnown = known.contains(url);
+        int[] placed = isKnown ? url.run() : new int[] {TARGET};
+        Arrays.stream(placed).forEach(text);
         Arrays.stream(url.run()).forEach(computed);
         int pad = url.padded ? PAD : -1;
-        places.add(new SentImages.Place(at, 1, false, pad, Set.of(), new Source(url)));
+        places.add(new SentImages.Place(at, placed.length, false, pad, Set.of(), new Source(url)));
         items.add(new PromptKeys.Item(url.identifier(), computedAt, url.lengthTokens));
-        at++;
+        if (isKnown && knownItems.size() == i) {
+          knownItems.add(new PromptKeys.Item(url.identifier(), at, url.lengthTokens));
+        }
+        at += placed.length;
         computedAt += url.lengthTokens;
       }
     }
-    SentImages sent = new SentImages(new Object(), text.build().toArray(), PromptKeys.NONE, places);
-    return new Chat(sent, computed.build().toArray(), items);
+    PromptKeys sent = new PromptKeys(plain.loraName(), plain.cacheSalt(), knownItems);
+    return new Chat(
+        new SentImages(new Object(), text.build().toArray(), sent, places),
+        computed.build().toArray(),
+        new PromptKeys(plain.loraName(), plain.cacheSalt(), items));
   }
 
   private static int[] text(int first, int length) {
@@ -173,7 +224,7 @@ class ImageLearningTest {
   }
 
   private void sent(Engine engine, Chat chat) {
-    engine.applier.sentImages(chat.sent, 0);
+    engine.applier.sentImages(chat.sent, now);
   }
 
   @ParameterizedTest
@@ -209,15 +260,157 @@ class ImageLearningTest {
 
   @Test
   void aChatThatIsOverIsMeantNoMoreAfterAMoment() {
-    Chat one = chat(List.of(text(0, 10), text(20, 12)), List.of(new Url("x", 9, true)));
-    Chat other = chat(List.of(text(0, 10), text(20, 12)), List.of(new Url("y", 9, true)));
+    Chat one = alike("x");
+    Chat other = alike("y");
     sent(first, one);
-    first.applier.endedImages(one.sent.request(), false, 0);
-    first.applier.sentImages(other.sent, 3_000_000_000L);
-    assertThat(first.applier.imageWaits().chats()).isEqualTo(1);
+    ended(first, one, false);
+    now += 3_000_000_000L;
+    sent(first, other);
+    assertThat(first.applier.imageWaits().chats()).isEqualTo(2);
     first.store(other, 0, blocks(other));
     assertThat(learned).containsOnlyKeys("y");
+    assertThat(first.applier.imageWaits().chats()).as("until it ends").isEqualTo(1);
+    ended(first, other, false);
+    now += 3_000_000_000L;
+    Chat text = chat(List.of(text(900, 12)), List.of());
+    first.store(text, 0, 3);
     assertThat(first.applier.imageWaits().chats()).isZero();
+  }
+
+  @Test
+  void onlyChatsAreMeantThatWereUnderWayWhenARowArrived() {
+    Chat one = alike("x");
+    sent(first, one);
+    first.hear(one, 0, blocks(one));
+    ended(first, one, false);
+    now += 10_000_000_000L;
+    sent(first, alike("y"));
+    first.apply();
+    assertThat(learned).containsOnlyKeys("x");
+    assertThat(wrong).isEmpty();
+  }
+
+  @Test
+  void aBugOfOursEndsTheLearningAndNothingElse() {
+    SentImages.Source broken =
+        new SentImages.Source() {
+          @Override
+          public void learned(String identifier, int[] run) {
+            throw new IllegalStateException("a bug");
+          }
+
+          @Override
+          public void withdrawn(String identifier) {
+            throw new IllegalStateException("a bug");
+          }
+        };
+    Chat chat = alike("x");
+    SentImages.Place place = new SentImages.Place(10, 1, false, PAD, Set.of(), broken);
+    first.applier.sentImages(
+        new SentImages(this, chat.sent.ids(), PromptKeys.NONE, List.of(place)), now);
+    first.store(chat, 0, blocks(chat));
+    assertThat(first.counters.get(StreamCounter.IMAGE_FAILURES)).isEqualTo(1);
+    assertThat(first.applier.stats().heldBlocks()).isEqualTo(blocks(chat));
+    Chat next = alike("y");
+    sent(first, next);
+    first.store(next, 0, blocks(next));
+    assertThat(learned).isEmpty();
+    first.applier.reset();
+    first.hashes.clear();
+    sent(first, next);
+    first.store(next, 0, blocks(next));
+    assertThat(learned).as("in the next lifetime").containsOnlyKeys("y");
+  }
+
+  @Test
+  void aReplayTeachesNothing() {
+    Chat one = alike("x");
+    sent(first, one);
+    first.hear(one, 0, blocks(one));
+    for (Heard heard : first.heard) {
+      first.applier.apply(ColumnsOf.events(List.of(heard.event)));
+    }
+    assertThat(learned).isEmpty();
+  }
+
+  @Test
+  void whatAnotherRowContradictsIsWithdrawn() {
+    Chat ours = alike("x");
+    Chat strangers = alike("y");
+    sent(first, ours);
+    first.store(strangers, 0, blocks(strangers));
+    assertThat(wrong).as("it is the only chat that is known").hasSize(1);
+    first.store(ours, 0, blocks(ours));
+    assertThat(withdrawn).containsOnly("x");
+    assertThat(learned).isEmpty();
+    sent(second, ours);
+    second.store(ours, 0, blocks(ours));
+    second.store(strangers, 0, blocks(strangers));
+    assertThat(learned).containsOnlyKeys("x");
+    assertThat(withdrawn).as("whichever comes first").containsOnly("x");
+  }
+
+  @Test
+  void aChatThatWasExplainedStandsInNoOthersWay() {
+    Chat one = alike("x");
+    Chat other = alike("y");
+    sent(first, one);
+    first.store(one, 0, blocks(one));
+    sent(first, other);
+    first.store(other, 0, blocks(other));
+    assertThat(learned).containsOnlyKeys("x", "y");
+    assertThat(wrong).isEmpty();
+    assertThat(withdrawn).isEmpty();
+  }
+
+  @Test
+  void adapterAndSaltPartWhatBeginsWithAnImage() {
+    List<int[]> texts = List.of(text(0, 2), text(20, 12));
+    PromptKeys salted = new PromptKeys(null, "s");
+    PromptKeys adapted = new PromptKeys("l", null);
+    Chat plain = chat(PromptKeys.NONE, texts, List.of(new Url("x", 9, true)), Set.of());
+    Chat salt = chat(salted, texts, List.of(new Url("y", 9, true)), Set.of());
+    Chat lora = chat(adapted, texts, List.of(new Url("z", 9, true)), Set.of());
+    for (Chat chat : List.of(plain, salt, lora)) {
+      sent(first, chat);
+    }
+    for (Chat chat : List.of(lora, plain, salt)) {
+      first.store(chat, 0, blocks(chat));
+    }
+    assertThat(learned).containsOnlyKeys("x", "y", "z");
+    assertThat(wrong).isEmpty();
+  }
+
+  @Test
+  void nothingIsLearnedWhileAChatIsUnderWayThatThereWasNoRoomFor() {
+    Chat one = alike("x");
+    sent(first, one);
+    List<Chat> others = new ArrayList<>();
+    for (int i = 0; i < 1024; i++) {
+      Chat other = chat(List.of(text(50, 10), text(70, 12)), List.of(new Url("o" + i, 9, true)));
+      sent(first, other);
+      others.add(other);
+    }
+    assertThat(first.applier.imageWaits().chats()).isEqualTo(1024);
+    Chat last = alike("y");
+    sent(first, last);
+    first.store(one, 0, blocks(one));
+    assertThat(learned).as("x is not among them").isEmpty();
+    ended(first, one, false);
+    others.forEach(other -> ended(first, other, false));
+    now += 3_000_000_000L;
+    first.store(last, 0, blocks(last));
+    assertThat(learned).containsOnlyKeys("y");
+    assertThat(wrong).isEmpty();
+  }
+
+  /** The one text that many ask about an image. */
+  private Chat alike(String url) {
+    return chat(List.of(text(0, 10), text(20, 12)), List.of(new Url(url, 9, true)));
+  }
+
+  private void ended(Engine engine, Chat chat, boolean foundAll) {
+    engine.applier.endedImages(chat.sent.request(), foundAll, now);
   }
 
   @Test
@@ -230,61 +423,99 @@ class ImageLearningTest {
     assertThat(learned).containsOnlyKeys("x");
   }
 
-  /** Few texts and images, so that chats are often alike; each stores its blocks in pieces. */
+  /**
+   * Few texts and images, so that chats are often alike; each stores its blocks in pieces, which
+   * reach the index late; some find their images in the cache.
+   */
   @Test
   void noOrderTeachesWhatIsNotSo() {
     SplittableRandom random = new SplittableRandom(7);
     int lessons = 0;
+    int found = 0;
+    int withdrawals = 0;
     for (int round = 0; round < 1_500; round++) {
       learned.clear();
       boolean padded = random.nextBoolean();
       int[] sizes = {1 + random.nextInt(12), 1 + random.nextInt(12), 1 + random.nextInt(12)};
-      List<Chat> running = new ArrayList<>();
-      List<Engine> engines = new ArrayList<>();
-      List<Integer> stored = new ArrayList<>();
+      List<Turn> running = new ArrayList<>();
       int begin = 10_000 * (round + 1);
       for (int step = 0; step < 40; step++) {
+        now += random.nextInt(3) == 0 ? random.nextLong(1_500_000_000L) : 1_000;
         if (running.size() < 1 + random.nextInt(4)) {
-          Chat chat = any(random, begin, sizes, padded);
           Engine engine = random.nextBoolean() ? first : second;
+          Chat chat = any(random, begin, sizes, padded);
           sent(engine, chat);
-          running.add(chat);
-          engines.add(engine);
-          stored.add(0);
+          running.add(new Turn(engine, chat, engine.holds(chat)));
         }
-        int turn = random.nextInt(running.size());
-        Chat chat = running.get(turn);
-        int to = Math.min(blocks(chat), stored.get(turn) + 1 + random.nextInt(4));
-        engines.get(turn).store(chat, stored.get(turn), to);
-        stored.set(turn, to);
-        if (to == blocks(chat)) {
-          engines.get(turn).applier.endedImages(chat.sent.request(), false, 0);
+        Turn turn = running.get(random.nextInt(running.size()));
+        turn.store(random.nextInt(4));
+        if (random.nextInt(3) > 0) {
+          turn.engine.apply();
+        }
+        if (turn.stored == blocks(turn.chat)) {
+          boolean knew = turn.chat.sent.keys().items().size() == turn.chat.keys.items().size();
+          ended(turn.engine, turn.chat, turn.held && knew);
+          found += turn.held && knew ? 1 : 0;
           running.remove(turn);
-          engines.remove(turn);
-          stored.remove(turn);
         }
       }
       lessons += learned.size();
+      withdrawals += withdrawn.size();
+      withdrawn.clear();
+      first.apply();
+      second.apply();
       assertThat(wrong).as("round=" + round).isEmpty();
-      first.applier.sentImages(any(random, begin, sizes, padded).sent, Long.MAX_VALUE / 2);
       first.applier.reset();
       second.applier.reset();
       first.hashes.clear();
       second.hashes.clear();
     }
     assertThat(lessons).isGreaterThan(500);
+    assertThat(withdrawals).as("without need").isLessThan(lessons / 100);
+    assertThat(found).isGreaterThan(100);
+  }
+
+  /** A chat at an engine. */
+  private static final class Turn {
+    private final Engine engine;
+    private final Chat chat;
+    private final boolean held;
+    private int stored;
+
+    Turn(Engine engine, Chat chat, boolean held) {
+      this.engine = engine;
+      this.chat = chat;
+      this.held = held;
+    }
+
+    void store(int more) {
+      int to = Math.min(blocks(chat), stored + 1 + more);
+      engine.hear(chat, stored, to);
+      stored = to;
+    }
   }
 
   private Chat any(SplittableRandom random, int begin, int[] sizes, boolean padded) {
     List<int[]> texts = new ArrayList<>();
     List<Url> urls = new ArrayList<>();
+    Set<Url> known = new HashSet<>();
     texts.add(text(begin + 100 * random.nextInt(2), 3 + random.nextInt(2)));
     int images = 1 + random.nextInt(2);
     for (int i = 0; i < images; i++) {
-      int url = random.nextInt(3);
-      urls.add(new Url("u" + url, sizes[url], padded));
+      int number = random.nextInt(3);
+      Url url = new Url("u" + number, sizes[number], padded);
+      urls.add(url);
+      if (learned.containsKey(url.name) && random.nextInt(4) > 0) {
+        known.add(url);
+      }
       texts.add(text(begin + 1_000 + 100 * random.nextInt(2), i + 1 < images ? 2 : 14));
     }
-    return chat(texts, urls);
+    PromptKeys plain =
+        switch (random.nextInt(6)) {
+          case 0 -> new PromptKeys("l", null);
+          case 1 -> new PromptKeys(null, "s");
+          default -> PromptKeys.NONE;
+        };
+    return chat(plain, texts, urls, known);
   }
 }

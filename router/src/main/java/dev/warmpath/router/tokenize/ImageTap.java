@@ -81,14 +81,15 @@ public final class ImageTap implements DispatchListener {
     if (images.areNamed()) {
       return; // the engine may keep another image under that name
     }
-    tokenizer.images().doubtRules();
-    LOG.warn(
-        "engine {} counts {} tokens of a chat of {} with images, and not {}: the next of them are"
-            + " routed on load, to learn from the engine's events",
-        assignment.replica().name(),
-        engineTokens,
-        assignment.model(),
-        routerTokens);
+    if (tokenizer.images().doubtRules()) {
+      LOG.warn(
+          "engine {} counts {} tokens of a chat of {} with images, and not {}: the next of them are"
+              + " routed on load, to learn from the engine's events",
+          assignment.replica().name(),
+          engineTokens,
+          assignment.model(),
+          routerTokens);
+    }
   }
 
   @Override

@@ -2,7 +2,8 @@ package dev.warmpath.tokenizer.image;
 
 /**
  * Something that was wrong, and is tried again ever more seldom: after the nth time 2^n times are
- * left out, up to 1,024. What is right again takes one off n.
+ * left out, up to 1,024. What is right again takes one off n. Until these are over, no more is said
+ * by what was wrong: it is of those that were under way.
  *
  * <p>Confined to its owner's lock.
  */
@@ -13,9 +14,14 @@ final class Doubt {
   private int level;
   private int leftOut;
 
-  void wrong() {
+  /** Whether this is news. */
+  boolean wrong() {
+    if (leftOut > 0) {
+      return false;
+    }
     level = Math.min(MOST, level + 1);
     leftOut = 1 << level;
+    return true;
   }
 
   void right() {

@@ -18,6 +18,7 @@ public final class ImageParts {
   private static final int MOST = 256;
 
   private static final int LONGEST_URL_CHARS = 1 << 16;
+  private static final int LONGEST_UUID_CHARS = 1024;
 
   private final @Nullable String placeholder;
   private final boolean takesImages;
@@ -66,6 +67,9 @@ public final class ImageParts {
     }
     if (!url.isTextual() || !isImage(url.textValue())) {
       throw inexact("an image that is elsewhere");
+    }
+    if (uuid != null && uuid.length() > LONGEST_UUID_CHARS) {
+      throw inexact("an image with a uuid of more than " + LONGEST_UUID_CHARS + " characters");
     }
     if (parts.size() == MOST) {
       throw inexact("more than " + MOST + " images");

@@ -97,7 +97,7 @@ public abstract class ImageTokens {
         : null;
   }
 
-  private Expanded joined(int[] ids, List<int @Nullable []> runs, int length) {
+  private @Nullable Expanded joined(int[] ids, List<int @Nullable []> runs, int length) {
     int[] all = new int[length];
     int[] from = new int[runs.size()];
     int at = 0;
@@ -114,11 +114,11 @@ public abstract class ImageTokens {
       }
     }
     int[] lengths = runs.stream().mapToInt(run -> run == null ? 0 : run.length).toArray();
-    return finished(new Expanded(all, from, lengths));
+    return finished(new Expanded(all, from, lengths), runs);
   }
 
-  /** What the engine makes of the tokens in the end. */
-  Expanded finished(Expanded expanded) {
+  /** What the engine makes of the tokens in the end; null if the runs are not the model's. */
+  @Nullable Expanded finished(Expanded expanded, List<int @Nullable []> runs) {
     return expanded;
   }
 
@@ -214,11 +214,13 @@ public abstract class ImageTokens {
     private static final int USUAL_COUNT = 256;
     private static final String BEGIN = "<start_of_image>";
 
+    private final int begin;
     private final int[] breaks;
     private final int[] run;
 
     private Gemma(int begin, int[] breaks, int[] run) {
       super(BEGIN, begin);
+      this.begin = begin;
       this.breaks = breaks;
       this.run = run;
     }
@@ -263,19 +265,35 @@ public abstract class ImageTokens {
 
     /** Two and one, one and two, and two and two line breaks become one token, in this order. */
     @Override
-    Expanded finished(Expanded expanded) {
+    @Nullable Expanded finished(Expanded expanded, List<int @Nullable []> runs) {
       int[] merged = merge(expanded.ids(), breaks[0], breaks[1], breaks[2]);
       merged = merge(merged, breaks[1], breaks[0], breaks[2]);
       merged = merge(merged, breaks[1], breaks[1], breaks[3]);
       int[] from = new int[expanded.from().length];
       int at = 0;
       for (int i = 0; i < from.length; i++) {
-        while (merged[at] != run[1]) {
+        while (at < merged.length && merged[at] != begin) {
           at++;
         }
-        from[i] = at++ - 1;
+        if (at == merged.length) {
+          return null;
+        }
+        int[] own = runs.get(i);
+        int before = own == null ? 0 : before(own);
+        from[i] = at - before;
+        at += own == null ? 1 : Math.max(1, own.length - before - 1);
       }
       return new Expanded(merged, from, expanded.lengths());
+    }
+
+    /** How many tokens of a run stand before the first that begins an image. */
+    private int before(int[] own) {
+      for (int i = 0; i < own.length; i++) {
+        if (own[i] == begin) {
+          return i;
+        }
+      }
+      return 0;
     }
 
     private static int[] merge(int[] ids, int first, int second, int one) {

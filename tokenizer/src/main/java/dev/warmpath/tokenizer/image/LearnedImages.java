@@ -32,7 +32,10 @@ public final class LearnedImages {
   public enum Lesson {
     /** An engine showed an image of which nothing was believed. */
     LEARNED,
-    /** An engine calls it otherwise than was believed, or has other tokens for it. */
+    /**
+     * An engine calls it otherwise than was believed, or has other tokens for it; or it may have
+     * been another image.
+     */
     CONTRADICTED,
     /** An engine found less of it, or counts a prompt with it otherwise. */
     DOUBTED,
@@ -155,6 +158,13 @@ public final class LearnedImages {
       }
     }
 
+    /** It may have been another that an engine was seen to call so. */
+    public void withdraw(String identifier) {
+      if (key != null) {
+        withdrawn(key, identifier);
+      }
+    }
+
     /** What was believed of it in this chat was not so. */
     public void doubt() {
       if (key != null && belief != null) {
@@ -185,16 +195,19 @@ public final class LearnedImages {
     return new Image(null, null);
   }
 
-  /** An image of a chat, with what is believed of it now. */
+  /** An image of a chat, with what is believed of it now; asked once for each chat. */
   synchronized Image image(Key key) {
     Entry entry = entries.get(key);
-    if (entry == null || entry.belief == null || !entry.doubt.isOver()) {
+    if (entry == null || !entry.doubt.isOver() || entry.belief == null) {
       return new Image(key, null);
     }
     return new Image(key, entry.belief);
   }
 
   private synchronized void learned(Key key, Belief seen) {
+    if (ENTRY_BYTES + seen.bytes() > maxBytes) {
+      return;
+    }
     Entry entry = entries.get(key);
     if (entry == null) {
       entry = new Entry();
@@ -207,18 +220,27 @@ public final class LearnedImages {
     }
     count(before == null ? Lesson.LEARNED : Lesson.CONTRADICTED);
     if (before != null) {
-      entry.doubt.wrong();
+      var unused = entry.doubt.wrong();
     }
     put(entry, seen);
     makeRoom();
   }
 
+  private synchronized void withdrawn(Key key, String identifier) {
+    Entry entry = entries.get(key);
+    Belief belief = entry == null ? null : entry.belief;
+    if (entry != null && belief != null && belief.identifier().equals(identifier)) {
+      count(Lesson.CONTRADICTED);
+      var unused = entry.doubt.wrong();
+      put(entry, null);
+    }
+  }
+
   private synchronized void doubted(Key key, Belief wrong) {
     Entry entry = entries.get(key);
     Belief belief = entry == null ? null : entry.belief;
-    if (entry != null && belief != null && belief.isSame(wrong)) {
+    if (entry != null && belief != null && belief.isSame(wrong) && entry.doubt.wrong()) {
       count(Lesson.DOUBTED);
-      entry.doubt.wrong();
       put(entry, null);
     }
   }

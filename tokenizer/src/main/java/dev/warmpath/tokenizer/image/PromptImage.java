@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param pad the token of which all of it are, −1 if that is not known
  * @param uuid the client's name for it, which the engine takes as it is; or null
  * @param identifiers what engines call it, by how they name images; computed from its bytes
- * @param hasFixedRun whether every image of the model has the same tokens
+ * @param hasFixedRun whether every image of the model has the same tokens, and no engine said
+ *     otherwise
  * @param learned what engines were seen to make of it, or may show
  */
 public record PromptImage(

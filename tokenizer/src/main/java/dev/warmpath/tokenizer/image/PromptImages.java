@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.image;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -57,10 +58,12 @@ public final class PromptImages {
   /**
    * An engine counts the tokens of a chat otherwise whose images were counted by rules: some chats
    * with images that come next are learned from, as those of a model without rules.
+   *
+   * @return whether that is news; several chats are often under way
    */
-  public void doubtRules() {
+  public boolean doubtRules() {
     synchronized (rules) {
-      rules.wrong();
+      return rules.wrong();
     }
   }
 
@@ -101,13 +104,14 @@ public final class PromptImages {
     }
     boolean rulesHold = rulesHold();
     List<Read> read = new ArrayList<>();
+    Map<LearnedImages.Key, LearnedImages.Image> asked = new HashMap<>();
     List<int @Nullable []> runs = new ArrayList<>();
     long length = ids.length;
     for (ImageParts.Part part : parts.all()) {
       if (Thread.currentThread().isInterrupted()) {
         throw new CancellationException("the images were given up");
       }
-      Read one = isUsual ? read(part, keys, naming) : new Read(NOTHING, learned.stranger());
+      Read one = isUsual ? read(part, keys, naming, asked) : new Read(NOTHING, learned.stranger());
       int[] run = run(places, one, rulesHold);
       length += run == null ? 0 : run.length - 1;
       if (length > mostTokens) {
@@ -129,7 +133,7 @@ public final class PromptImages {
               places.pad(),
               isUsual ? parts.all().get(i).uuid() : null,
               naming.forms().isEmpty() ? Map.of() : read.get(i).facts.identifiers(),
-              places.fixedRun() != null,
+              rulesHold && places.fixedRun() != null,
               read.get(i).learned));
     }
     return new PlacedImages(expanded.ids(), keys, images, naming.usual());
@@ -137,7 +141,14 @@ public final class PromptImages {
 
   private record Read(ImageMemory.Facts facts, LearnedImages.Image learned) {}
 
-  private Read read(ImageParts.Part part, PromptKeys keys, ImageNaming naming) {
+  /**
+   * @param asked what was believed when this chat had the image before
+   */
+  private Read read(
+      ImageParts.Part part,
+      PromptKeys keys,
+      ImageNaming naming,
+      Map<LearnedImages.Key, LearnedImages.Image> asked) {
     LearnedImages.Key key = memory.key(part.url(), keys.loraName());
     ImageMemory.Facts facts =
         DataUrl.isOne(part.url())
@@ -145,14 +156,14 @@ public final class PromptImages {
             : NOTHING;
     LearnedImages.Key known =
         part.uuid() == null ? key : memory.key("uuid " + part.uuid(), keys.loraName());
-    return new Read(facts, learned.image(known));
+    return new Read(facts, asked.computeIfAbsent(known, learned::image));
   }
 
   private static int @Nullable [] run(ImageTokens places, Read image, boolean rulesHold) {
     int[] fixed = places.fixedRun();
     LearnedImages.Belief belief = image.learned.belief();
     ImageHeader header = image.facts.header();
-    if (fixed != null) {
+    if (fixed != null && rulesHold) {
       return fixed;
     }
     if (belief != null) {

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ImageTokensTest {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
-  private static final int PAD = 9;
+  static final int PAD = 9;
 
-  private static final String QWEN2 =
+  static final String QWEN2 =
       "{'image_processor_type': 'Qwen2VLImageProcessor', 'min_pixels': 3136,"
           + " 'max_pixels': 12845056, 'patch_size': 14, 'merge_size': 2}";
   private static final String QWEN3 =
@@ -92,6 +92,21 @@ class ImageTokensTest {
     assertThat(two.ids()).hasSize(519);
     assertThat(two.ids()[259]).isEqualTo(14);
     assertThat(two.from()).containsExactly(0, 259);
+  }
+
+  @Test
+  void gemmasImagesStandWhereTheyBeginWhateverStandsForThem() {
+    ImageTokens gemma = gemma("{'image_processor_type': 'Gemma3ImageProcessor'}");
+    int begin = 20;
+    int[] cropped = {7, 12, begin, 21, 22, 12, 8, begin, 21, 22, 12};
+    List<int @Nullable []> runs = new ArrayList<>(Arrays.asList(cropped, null));
+    int[] ids = {1, begin, 5, begin, 6};
+    Expanded expanded = Objects.requireNonNull(gemma.expand(ids, runs));
+    assertThat(expanded.from()).containsExactly(1, 13);
+    assertThat(expanded.ids()[13]).isEqualTo(begin);
+    assertThat(expanded.lengths()).containsExactly(11, 0);
+    List<int @Nullable []> others = new ArrayList<>(Arrays.asList(new int[] {7, 7}, new int[] {7}));
+    assertThat(gemma.expand(ids, others)).as("nothing begins an image").isNull();
   }
 
   @ParameterizedTest
@@ -167,12 +182,12 @@ class ImageTokensTest {
     return images;
   }
 
-  private static ImageTokens qwen(String options) {
+  static ImageTokens qwen(String options) {
     return Objects.requireNonNull(
         tokens("Qwen2VLForConditionalGeneration", options, Map.of("<|image_pad|>", PAD)));
   }
 
-  private static ImageTokens gemma(String options) {
+  static ImageTokens gemma(String options) {
     Map<String, Integer> ids = new HashMap<>();
     ids.put("<start_of_image>", 20);
     ids.put("<image_soft_token>", 21);
