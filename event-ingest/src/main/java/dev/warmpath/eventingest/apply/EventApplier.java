@@ -140,6 +140,7 @@ public final class EventApplier {
     this(index, source, counters, store, slot);
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
+    images.restore(learned.imageForm());
     anySuspended = suspendedBlocks() > 0;
     anyComputed = anySuspended && learned.anyComputed();
     capacity.restored();
@@ -188,7 +189,12 @@ public final class EventApplier {
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
     return new LearnedCache(
-        groups().learned(), layout.mainGroup(), layout.space(), anyComputed, chunks.learned());
+        groups().learned(),
+        layout.mainGroup(),
+        layout.space(),
+        anyComputed,
+        chunks.learned(),
+        images.known());
   }
 
   /** Where the events come from. */

@@ -33,6 +33,11 @@ final class ImageCalibration {
     return sent.size();
   }
 
+  /** Another process has found it out; null if it has not. */
+  void restore(@Nullable ImageForm form) {
+    known = form;
+  }
+
   /** The next lifetime may have another. */
   synchronized void reset() {
     known = null;

@@ -2,6 +2,8 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.ImageForm;
+import dev.warmpath.kvindex.block.ImageForm.Algorithm;
 import dev.warmpath.kvindex.snapshot.SnapshotInput;
 import dev.warmpath.kvindex.snapshot.SnapshotOutput;
 import java.io.IOException;
@@ -17,13 +19,15 @@ import org.jspecify.annotations.Nullable;
  * @param anyComputed whether names that were computed may be among what is suspended
  * @param chunkBlocks how many blocks its offload tiers give back together; {@link #NO_CHUNKS} if
  *     they have described none, 0 if that differs
+ * @param imageForm how it names images; null if that was not found out
  */
 public record LearnedCache(
     Groups groups,
     int mainGroup,
     @Nullable ChainSpace space,
     boolean anyComputed,
-    int chunkBlocks) {
+    int chunkBlocks,
+    @Nullable ImageForm imageForm) {
 
   /** Offload tiers have described no chunk. */
   public static final int NO_CHUNKS = -1;
@@ -70,6 +74,12 @@ public record LearnedCache(
     out.flag(anyComputed);
     out.int32(groups.windowTokens);
     out.int32(chunkBlocks);
+    out.flag(imageForm != null);
+    if (imageForm != null) {
+      out.flag(imageForm.framed());
+      out.constant(imageForm.algorithm());
+      out.text(imageForm.model());
+    }
   }
 
   /**
@@ -85,8 +95,19 @@ public record LearnedCache(
     boolean anyComputed = in.flag("computed");
     int windowTokens = in.int32("window", 0, Integer.MAX_VALUE);
     int chunkBlocks = in.int32("chunkBlocks", NO_CHUNKS, Integer.MAX_VALUE);
+    ImageForm imageForm = in.isNewest() && in.flag("images") ? readForm(in) : null;
     return new LearnedCache(
-        new Groups(described, highest, windowTokens), mainGroup, space, anyComputed, chunkBlocks);
+        new Groups(described, highest, windowTokens),
+        mainGroup,
+        space,
+        anyComputed,
+        chunkBlocks,
+        imageForm);
+  }
+
+  private static ImageForm readForm(SnapshotInput in) throws IOException {
+    return new ImageForm(
+        in.flag("framed"), in.constant("algorithm", Algorithm.values()), in.text("imageModel"));
   }
 
   private static ChainSpace readSpace(SnapshotInput in) throws IOException {

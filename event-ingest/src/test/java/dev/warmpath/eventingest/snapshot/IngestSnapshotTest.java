@@ -24,6 +24,8 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.ImageForm;
+import dev.warmpath.kvindex.block.ImageForm.Algorithm;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.kvindex.snapshot.SnapshotException;
 import dev.warmpath.kvindex.snapshot.SnapshotException.Reason;
@@ -43,6 +45,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class IngestSnapshotTest {
@@ -84,18 +87,22 @@ final class IngestSnapshotTest {
   @Test
   void anotherVersionIsRefusedAsSuch() throws IOException {
     byte[] bytes = bytes();
-    bytes[8] = 8;
-    assertRefused(bytes, "version 8", Reason.OTHER_VERSION);
-    byte[] old = versionBefore();
+    bytes[8] = 9;
+    assertRefused(bytes, "version 9", Reason.OTHER_VERSION);
+    byte[] old = earlier(6);
     old[11] = 5;
     assertThatThrownBy(() -> read(old))
         .isInstanceOf(SnapshotException.class)
-        .hasMessage("version 5, only 6 and 7 are understood");
+        .hasMessage("version 5, only 6 to 8 are understood");
   }
 
   @Test
-  void anyCutOrFlippedBitOfTheVersionBeforeIsRefused() throws IOException {
-    byte[] bytes = versionBefore();
+  void anyCutOrFlippedBitOfAnEarlierVersionIsRefused() throws IOException {
+    assertAnyCutOrFlippedBitIsRefused(earlier(6));
+    assertAnyCutOrFlippedBitIsRefused(earlier(7));
+  }
+
+  private static void assertAnyCutOrFlippedBitIsRefused(byte[] bytes) {
     for (int length = 0; length < bytes.length; length++) {
       assertRefused(Arrays.copyOf(bytes, length), "cut at " + length, Reason.DAMAGED);
     }
@@ -107,19 +114,21 @@ final class IngestSnapshotTest {
     assertRefused(Arrays.copyOf(bytes, bytes.length + 1), "longer", Reason.DAMAGED);
   }
 
-  private static byte[] versionBefore() throws IOException {
-    try (InputStream file =
-        IngestSnapshotTest.class.getResourceAsStream("/snapshots/version-6.wpsnap")) {
+  /** A file that a router of that version wrote, of the state below. */
+  private static byte[] earlier(int version) throws IOException {
+    String name = "/snapshots/version-" + version + ".wpsnap";
+    try (InputStream file = IngestSnapshotTest.class.getResourceAsStream(name)) {
       return Objects.requireNonNull(file).readAllBytes();
     }
   }
 
-  /** The file was written by a router that wrote version 6, of the state below. */
   @Test
-  void versionBeforeIsReadToo() throws IOException {
-    Content content = read(versionBefore());
-    assertThat(content.ingest()).isEqualTo(snapshot());
-    assertThat(content.index().stats(0).namedBlocks()).isEqualTo(3);
+  void earlierVersionsAreReadWithoutWhatTheyDidNotKeep() throws IOException {
+    for (int version : new int[] {6, 7}) {
+      Content content = read(earlier(version));
+      assertThat(content.ingest()).as("version %d", version).isEqualTo(snapshot(null));
+      assertThat(content.index().stats(0).namedBlocks()).isEqualTo(3);
+    }
   }
 
   @Test
@@ -130,7 +139,7 @@ final class IngestSnapshotTest {
     assertThat(read(out.toByteArray(), bytes.length).ingest()).isEqualTo(snapshot());
     assertThatThrownBy(() -> snapshot().writeTo(out, index(), bytes.length - 1))
         .hasMessage("more than " + (bytes.length - 1) + " bytes");
-    for (byte[] any : List.of(bytes, versionBefore())) {
+    for (byte[] any : List.of(bytes, earlier(6), earlier(7))) {
       assertThatThrownBy(() -> read(any, any.length - 1))
           .isInstanceOfSatisfying(
               SnapshotException.class, e -> assertThat(e.reason()).isEqualTo(Reason.TOO_LARGE));
@@ -343,6 +352,10 @@ final class IngestSnapshotTest {
   }
 
   static IngestSnapshot snapshot() {
+    return snapshot(new ImageForm(true, Algorithm.SHA512, "/models/é"));
+  }
+
+  private static IngestSnapshot snapshot(@Nullable ImageForm form) {
     LearnedCache learned =
         new LearnedCache(
             new Groups(
@@ -354,9 +367,10 @@ final class IngestSnapshotTest {
             0,
             SPACE,
             true,
-            16);
+            16,
+            form);
     LearnedCache nothing =
-        new LearnedCache(new Groups(List.of(), -1, 0), 0, null, false, NO_CHUNKS);
+        new LearnedCache(new Groups(List.of(), -1, 0), 0, null, false, NO_CHUNKS, null);
     return new IngestSnapshot(
         TAKEN,
         List.of(

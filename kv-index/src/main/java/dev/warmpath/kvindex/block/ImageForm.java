@@ -13,7 +13,7 @@ import java.util.Locale;
  */
 public record ImageForm(boolean framed, Algorithm algorithm, String model) {
 
-  /** {@code --mm-hasher-algorithm}. */
+  /** {@code --mm-hasher-algorithm}. Their order is that of snapshots. */
   public enum Algorithm {
     BLAKE3,
     SHA256,

@@ -25,7 +25,8 @@ import java.util.zip.CRC32C;
 public final class SnapshotInput {
 
   /*
-   * Version 6, which the last release wrote, has the same fields in the same order. They lie otherwise:
+   * Versions 7 and 6 have the same fields in the same order, without the last of a stream. Those of
+   * version 6, which the last release wrote, lie otherwise:
    *
    *   WPROUTER | 6 (4) | length (4) | head and streams | CRC-32C (4)       all big-endian
    *   WPKVSNAP | 1 (4) | chunk …                                           little-endian
@@ -36,6 +37,7 @@ public final class SnapshotInput {
    */
 
   private static final int HEAD_BYTES = 12;
+  private static final int VERSION_BEFORE = 7;
   private static final int OLD_VERSION = 6;
   private static final int OLD_MAX_INGEST_BYTES = 64 << 20;
   private static final byte[] OLD_INDEX_HEAD =
@@ -43,6 +45,7 @@ public final class SnapshotInput {
 
   private final InputStream in;
   private final long maxBytes;
+  private final int version;
   private final boolean isOld;
   private final CRC32C checksum = new CRC32C();
   private final ByteBuffer frame = ByteBuffer.allocate(HEAD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -67,20 +70,23 @@ public final class SnapshotInput {
     if (!Arrays.equals(frame.array(), 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
       throw at(0, "no snapshot of a router");
     }
-    int version = frame.getInt(MAGIC.length);
-    if (version << 8 == 0) {
-      version = Integer.reverseBytes(version); // versions to 6 were big-endian
-    }
-    if (version != VERSION && version != OLD_VERSION) {
+    int found = frame.getInt(MAGIC.length);
+    version = found << 8 == 0 ? Integer.reverseBytes(found) : found; // big-endian to version 6
+    if (version < OLD_VERSION || version > VERSION) {
       throw new SnapshotException(
           Reason.OTHER_VERSION,
-          "version %s, only %d and %d are understood"
+          "version %s, only %d to %d are understood"
               .formatted(Integer.toUnsignedString(version), OLD_VERSION, VERSION));
     }
     isOld = version == OLD_VERSION;
     if (isOld) {
       readOldIngest();
     }
+  }
+
+  /** Whether this version writes fields that the ones before did not have. */
+  public boolean isNewest() {
+    return version > VERSION_BEFORE;
   }
 
   /** What is read from now on must belong to this section. */

@@ -29,7 +29,7 @@ public final class SnapshotOutput {
    */
 
   static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
-  static final int VERSION = 7;
+  static final int VERSION = 8;
   static final int MAX_PART_BYTES = 1 << 18;
 
   /** Bounds what a reader makes of one; nothing that is written comes near. */

@@ -65,6 +65,26 @@ class ImageChatTest {
   }
 
   @Test
+  void aRestartedRouterFindsAnImageThatTheEngineHolds(@TempDir Path snapshots) throws Exception {
+    String chat = chat(image(1), "What is it?");
+    try (RoutedEngine engine = new RoutedEngine(model)) {
+      Map<String, Object> kept = Map.of("snapshot.dir", snapshots.toString());
+      Map<String, Object> replayed = Map.of("replay", engine.engine().replayEndpoint());
+      try (Router first = engine.router(kept, replayed).ready()) {
+        awaitStored(first, chat, first.serve(CHATS, chat));
+      }
+      try (Router second = engine.router(kept, replayed).ready()) {
+        while (!second.metrics().contains("warmpath_recovery_engines{fate=\"kept\"} 1.0")) {
+          Thread.onSpinWait();
+        }
+        Served served = second.serve(CHATS, chat(image(1), "What is it?", "A square.", "Why?"));
+        assertThat(served.cachedTokens()).isGreaterThan(BLOCK * 4);
+        assertThat(served.predictedTokens()).isEqualTo(served.cachedTokens());
+      }
+    }
+  }
+
+  @Test
   void anotherImageWithTheSameTextIsNotCredited() throws Exception {
     try (RoutedEngine engine = new RoutedEngine(model);
         Router router = engine.router(settings(), Map.of()).ready()) {
