@@ -485,7 +485,7 @@ final class Core implements AutoCloseable {
             trees,
             configured::modelOf,
             rules,
-            new EngineImages(fleet, catalog, streams)),
+            new EngineImages(fleet, catalog, streams)::of),
         parity == null ? BodyWatch.NONE : parity,
         remote == null ? RemoteReader.NONE : remote,
         config.tokenizing(),

@@ -4,7 +4,6 @@ import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.prompt.ImageNames;
 import dev.warmpath.tokenizer.image.ImageNaming;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -21,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class EngineImages implements ImageNames {
+public final class EngineImages {
 
   /** So many chats with images are tried in all forms while no engine of a model is found out. */
   private static final long FIRST_TRIES = 256;
@@ -46,7 +45,11 @@ public final class EngineImages implements ImageNames {
     this.engineEvents = engineEvents;
   }
 
-  @Override
+  /**
+   * How the engines that serve a model may name images; asked for each chat with images.
+   *
+   * @param model null for whatever they serve
+   */
   public ImageNaming of(@Nullable String model) {
     Set<ImageForm> found = new LinkedHashSet<>();
     Set<String> roots = new LinkedHashSet<>();

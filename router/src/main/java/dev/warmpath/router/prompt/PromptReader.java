@@ -11,11 +11,13 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.encode.EncodeGuard;
+import dev.warmpath.tokenizer.image.ImageNaming;
 import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +36,7 @@ public final class PromptReader {
   private final TreeRoom trees;
   private final UnaryOperator<String> modelOf;
   private final InferenceRules rules;
-  private final ImageNames imageNames;
+  private final Function<@Nullable String, ImageNaming> imageNames;
   private final ReadingTime withoutTokenizer = new ReadingTime();
 
   /**
@@ -49,7 +51,7 @@ public final class PromptReader {
         new TreeRoom(Long.MAX_VALUE),
         name -> name,
         new InferenceRules(new Random()),
-        ImageNames.NONE);
+        model -> ImageNaming.UNKNOWN);
   }
 
   /**
@@ -58,7 +60,8 @@ public final class PromptReader {
    * @param trees what all bodies that are being read may take
    * @param modelOf the model that a name in a request means
    * @param rules for which model a request goes to an engine
-   * @param imageNames how engines name images
+   * @param imageNames how the engines that serve a model may name images; null for whatever they
+   *     serve
    */
   public PromptReader(
       Tokenizers tokenizers,
@@ -66,7 +69,7 @@ public final class PromptReader {
       TreeRoom trees,
       UnaryOperator<String> modelOf,
       InferenceRules rules,
-      ImageNames imageNames) {
+      Function<@Nullable String, ImageNaming> imageNames) {
     this.tokenizers = tokenizers;
     this.bodies = bodies;
     this.trees = trees;
@@ -127,7 +130,8 @@ public final class PromptReader {
           choice == null ? FallbackCause.NO_TOKENIZER : choice.local().absent());
     }
     work.estimate(tree, choice.local().cost());
-    return tokenizer.prompt(kind, tree, choice.loraName(), () -> imageNames.of(model(tree)), work);
+    return tokenizer.prompt(
+        kind, tree, choice.loraName(), () -> imageNames.apply(model(tree)), work);
   }
 
   /**
