@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -58,6 +60,43 @@ class LauncherTest {
       assertThat(out).contains("OutOfMemoryError");
     } finally {
       process.destroyForcibly();
+    }
+  }
+
+  /** The build ends when another command waits for it, or has begun one too. */
+  private static final String BUILDS =
+      """
+      #!/usr/bin/env bash
+      cd "$(dirname "$0")"
+      echo >>builds
+      until grep -qs waiting out-* || [ "$(wc -l <builds)" -gt 1 ]; do sleep 0.02; done
+      mkdir -p lab/target/warmpath
+      """;
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void commandsThatAreStartedTogetherBuildOnce() throws Exception {
+    Files.createDirectories(home.resolve("bin"));
+    Files.copy(PROJECT.resolve("bin/warmpath"), home.resolve("bin/warmpath"));
+    Files.writeString(home.resolve("pom.xml"), "");
+    Files.writeString(home.resolve("mvn"), BUILDS);
+    assertThat(home.resolve("mvn").toFile().setExecutable(true)).isTrue();
+    List<Process> commands = new ArrayList<>();
+    try {
+      for (int i = 0; i < 2; i++) {
+        ProcessBuilder builder =
+            new ProcessBuilder("bash", home.resolve("bin/warmpath").toString(), "version")
+                .redirectErrorStream(true)
+                .redirectOutput(home.resolve("out-" + i).toFile());
+        builder.environment().merge("PATH", home + ":", (path, first) -> first + path);
+        commands.add(builder.start());
+      }
+      for (Process command : commands) {
+        assertThat(command.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      }
+      assertThat(Files.readAllLines(home.resolve("builds"))).hasSize(1);
+    } finally {
+      commands.forEach(Process::destroyForcibly);
     }
   }
 
