@@ -22,6 +22,11 @@ public final class MemoryBudget {
    */
   public record Part(String name, long bytes, boolean isConfigured) {}
 
+  /** A chat's tokens are kept as its beginning and as pieces, 8 bytes a token in all. */
+  private static final long CACHE_BYTES_AN_ENGINE = 24 << 20;
+
+  private static final long CACHE_BYTES = 32 << 20;
+
   private static final long MB = 1 << 20;
 
   /** What the program itself and its connections hold. */
@@ -73,7 +78,7 @@ public final class MemoryBudget {
         true);
     add("the program", PROGRAM_BYTES, true);
     this.fixedBytes = sum();
-    long shares = Share.all(config).stream().mapToLong(share -> share.bytes(heapBytes)).sum();
+    long shares = Share.all(config).stream().mapToLong(this::usual).sum();
     this.scale = Math.min(1, (double) (heapBytes - fixedBytes) / shares);
     Share.all(config).forEach(share -> add(share.key, scaled(share), false));
   }
@@ -146,7 +151,16 @@ public final class MemoryBudget {
   }
 
   private long scaled(Share share) {
-    return Math.max(1, (long) (share.bytes(heapBytes) * Math.max(0, scale)));
+    return Math.max(1, (long) (usual(share) * Math.max(0, scale)));
+  }
+
+  /** Of cached texts no more than serves what the engines can hold, where it is known how many. */
+  private long usual(Share share) {
+    long bytes = share.bytes(heapBytes);
+    boolean isBounded =
+        share == Share.CACHES && config.discovery().isEmpty() && !config.replicas().isEmpty();
+    long engines = config.replicas().stream().mapToLong(ReplicaConfig::ranks).sum();
+    return isBounded ? Math.min(bytes, CACHE_BYTES + engines * CACHE_BYTES_AN_ENGINE) : bytes;
   }
 
   private long sum() {

@@ -37,6 +37,21 @@ class MemoryBudgetTest {
   }
 
   @Test
+  void aFleetThatIsKnownBoundsTheCachedTexts() throws ConfigException {
+    String replicas =
+        """
+        replicas:
+          - {name: a, url: 'http://127.0.0.1:1'}
+          - {name: b, url: 'http://127.0.0.1:2', ranks: 3}
+        """;
+    ConfigTree two = ConfigTree.parse(replicas, "test");
+    assertThat(MemoryBudget.of(two.config(), 6144 * MB).cacheBytes()).isEqualTo(128 * MB);
+    assertThat(MemoryBudget.of(two.config(), 512 * MB).cacheBytes()).isLessThan(52 * MB);
+    ConfigTree set = two.set("tokenizing.cache-mb", 500, "test");
+    assertThat(MemoryBudget.of(set.config(), 6144 * MB).cacheBytes()).isEqualTo(500 * MB);
+  }
+
+  @Test
   void sharesGiveWayToWhatIsConfigured() throws ConfigException {
     ConfigTree tree = ConfigTree.empty().set("index.memory-mb", 320, "test");
     MemoryBudget budget = MemoryBudget.of(tree.config(), 512 * MB);
