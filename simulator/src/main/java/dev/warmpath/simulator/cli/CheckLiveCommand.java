@@ -202,8 +202,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
     }
     String model = config.models().get(0).name();
     int active = Math.max(clients, Math.min(chats, 8));
-    return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed)
-        .withImages(images);
+    return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed, images);
   }
 
   private Duration idle() {

@@ -71,21 +71,6 @@ public record ChatLoad(
         0);
   }
 
-  /** The same with images in each chat, of which engines take {@code most} at least. */
-  public ChatLoad withImages(int most) {
-    return new ChatLoad(
-        model,
-        requests,
-        activeChats,
-        turns,
-        tenants,
-        systemWords,
-        userWords,
-        answerTokens,
-        seed,
-        most);
-  }
-
   /** The chat with this number, at its beginning. */
   Chat chat(int number) {
     int length = number < activeChats ? 1 + number % turns : turns;
