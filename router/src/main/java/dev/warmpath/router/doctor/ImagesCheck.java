@@ -15,14 +15,20 @@ final class ImagesCheck implements Check {
 
   private static void look(String replica, ImageComparison compared, Findings into) {
     String model = compared.model();
-    if (compared.engineTokens() == 0) {
+    if (compared.refusal() != null) {
+      into.warn(
+          replica,
+          model + ": the engine refuses a chat with an image: " + compared.refusal(),
+          "send it a chat with an image to see whether it serves one; if it serves none, nothing is"
+              + " to do");
+    } else if (compared.engineTokens() == 0) {
       into.ok(replica, model + ": the engine takes no images");
     } else if (compared.ourTokens() == 0) {
       into.warn(
           replica,
           model + ": the engine takes images, which are not known here",
-          "chats with images are routed by load; docs/tokenizing.md has the models that are known,"
-              + " and the files that `tokenizer` must have");
+          "chats with images are routed by load; docs/tokenizing.md has the models whose images are"
+              + " computed or learned, and the files that `tokenizer` must have");
     } else if (compared.engineTokens() < 0) {
       into.ok(replica, model + ": the engine's /tokenize does not show images");
     } else if (!compared.isEqual()) {
@@ -31,7 +37,8 @@ final class ImagesCheck implements Check {
           "%s: a chat with an image has %d tokens here and %d in the engine, or others"
               .formatted(model, compared.ourTokens(), compared.engineTokens()),
           "let the model's `tokenizer` be the folder that the engine loads, and start the engine"
-              + " without --mm-processor-kwargs; until then chats with images are routed by load");
+              + " without --mm-processor-kwargs; until then images are learned from its events: the"
+              + " first chat with each goes by load");
     } else {
       name(replica, compared, into);
     }
@@ -50,7 +57,7 @@ final class ImagesCheck implements Check {
           replica,
           equal + ", but not the image's name",
           "start the engine without --media-io-kwargs and --enable-tower-connector-lora; until then"
-              + " chats with images are routed by load");
+              + " images are learned from its events: the first chat with each goes by load");
     } else {
       into.ok(replica, equal + "; events will show the image's name (the render route is closed)");
     }

@@ -14,9 +14,11 @@ import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.image.ImageNaming;
 import dev.warmpath.tokenizer.image.PlacedImages;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -29,10 +31,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param model the model's name in requests
  * @param ourTokens 0 if its images are not known here
- * @param engineTokens 0 if the engine takes no images, negative if it does not show them
+ * @param engineTokens 0 if the engine does not take the chat, negative if it does not show images
  * @param isEqual whether both have the same tokens
  * @param name what became of the image's name
  * @param form how the engine names images; null unless {@code name} is {@link Name#KNOWN}
+ * @param refusal why the engine does not take the chat, in its own words; null if it takes it, or
+ *     its model has no images at all
  */
 public record ImageComparison(
     String model,
@@ -40,7 +44,8 @@ public record ImageComparison(
     int engineTokens,
     boolean isEqual,
     Name name,
-    @Nullable ImageForm form) {
+    @Nullable ImageForm form,
+    @Nullable String refusal) {
 
   /** Whether an image's name was found among those that it may have. */
   public enum Name {
@@ -55,6 +60,14 @@ public record ImageComparison(
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int OK = 200;
   private static final int BAD_REQUEST = 400;
+  private static final int MOST_REFUSAL_CHARS = 200;
+
+  /**
+   * What vLLM (0.32) says to an image for a model that has none ({@code multimodal/registry.py}),
+   * or with {@code --limit-mm-per-prompt} 0 ({@code multimodal/processing/context.py}).
+   */
+  private static final List<String> TAKES_NONE =
+      List.of("is not a multimodal model", "At most 0 image(s)");
 
   /** A white PNG of 224 × 224 pixels. */
   private static final String IMAGE =
@@ -92,7 +105,8 @@ public record ImageComparison(
     try {
       Answer cut = http.post(replica, TokenizeCall.PATH, TokenizeCall.body(chat), timeout).join();
       if (cut.status() == BAD_REQUEST) {
-        return new ImageComparison(model, ids.length, 0, false, Name.UNTOLD, null);
+        String refusal = refusal(cut.body());
+        return new ImageComparison(model, ids.length, 0, false, Name.UNTOLD, null, refusal);
       }
       int[] theirs = cut.status() == OK ? TokenizeCall.tokenIds(cut.body()) : null;
       if (theirs == null || theirs.length == 0) {
@@ -110,9 +124,30 @@ public record ImageComparison(
           length,
           Arrays.equals(ids, theirs),
           found,
-          name == null ? null : names.get(name));
+          name == null ? null : names.get(name),
+          null);
     } catch (CompletionException | CancellationException | IOException e) {
       return null;
+    }
+  }
+
+  /** The message of an error; null if it is that the model takes no images. */
+  private static @Nullable String refusal(byte[] body) {
+    String text = new String(body, StandardCharsets.UTF_8);
+    if (TAKES_NONE.stream().anyMatch(text::contains)) {
+      return null;
+    }
+    String message = message(text);
+    return message.substring(0, Math.min(message.length(), MOST_REFUSAL_CHARS));
+  }
+
+  private static String message(String text) {
+    try {
+      JsonNode read = JSON.readTree(text);
+      JsonNode message = read.at("/error/message");
+      return message.isTextual() ? message.textValue() : read.path("message").asText(text);
+    } catch (IOException e) {
+      return text; // an error of something in between
     }
   }
 

@@ -423,6 +423,39 @@ final class DoctorCommandTest {
   }
 
   @Test
+  void refusedImageIsNoModelWithoutImages(@TempDir Path model) throws Exception {
+    ImageModel.write(model, 200_704);
+    try (TamperedEngine none = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass);
+        TamperedEngine limited = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass);
+        TamperedEngine broken = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass);
+        TamperedEngine behind = new TamperedEngine(model, BLOCKS, DoctorCommandTest::pass)) {
+      none.answer("/tokenize", 400, error("sim is not a multimodal model"));
+      limited.answer("/tokenize", 400, error("At most 0 image(s) may be provided in one prompt."));
+      broken.answer("/tokenize", 400, error("Failed to apply the processor: " + "x".repeat(1000)));
+      behind.answer("/tokenize", 400, "<html>Bad Request</html>");
+      Run run =
+          run(
+              replica("a", none),
+              replica("b", limited),
+              replica("c", broken),
+              replica("d", behind),
+              "--tokenizer",
+              "sim=" + model);
+
+      assertThat(run.found("a", "images")).contains("the engine takes no images");
+      assertThat(run.found("b", "images")).contains("the engine takes no images");
+      run.warns("c", "images", "refuses a chat with an image: Failed to apply", "a chat with");
+      assertThat(run.found("c", "images")).hasSizeLessThan(300);
+      run.warns("d", "images", "refuses a chat with an image: <html>", "a chat with");
+    }
+  }
+
+  private static String error(String message) {
+    return "{\"error\":{\"message\":\"%s\",\"type\":\"BadRequestError\",\"code\":400}}"
+        .formatted(message);
+  }
+
+  @Test
   void noReplicas() throws Exception {
     run().fails("router", "config", "no replica", "--replica");
   }

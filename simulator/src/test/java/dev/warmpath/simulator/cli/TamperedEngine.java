@@ -99,12 +99,17 @@ final class TamperedEngine implements AutoCloseable {
 
   /** Answers this on one route in the engine's place. */
   void answer(String path, String json) {
+    answer(path, 200, json);
+  }
+
+  /** The same with another status. */
+  void answer(String path, int status, String json) {
     server.createContext(
         path,
         exchange -> {
           exchange.getRequestBody().readAllBytes();
           byte[] answer = json.getBytes(UTF_8);
-          exchange.sendResponseHeaders(200, answer.length);
+          exchange.sendResponseHeaders(status, answer.length);
           exchange.getResponseBody().write(answer);
           exchange.close();
         });
