@@ -6,23 +6,23 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.tokenizer.image.ImageNaming;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In which forms the engines of a model may name images. Those that were found out are enough, but
- * now and then all forms are tried, so that an engine is found out that uses another.
+ * In which forms the engines of a model may name images. Those that were found out are enough once
+ * all engines are; for an engine that is not, all forms are tried at first, and now and then later.
  *
  * <p>Thread-safe.
  */
 public final class EngineImages {
 
-  /** So many chats with images are tried in all forms while no engine of a model is found out. */
+  /** So many chats with images are tried in all forms when an engine is not found out. */
   private static final long FIRST_TRIES = 256;
 
   /** And then each so many of them. */
@@ -37,7 +37,22 @@ public final class EngineImages {
   private final Fleet fleet;
   private final ModelCatalog catalog;
   private final EngineEvents engineEvents;
-  private final Map<Set<String>, AtomicLong> chatsByRoots = new ConcurrentHashMap<>();
+  private final Map<Set<String>, Tries> triesByRoots = new ConcurrentHashMap<>();
+
+  /** Chats of a model since the last engine joined those that are not found out. */
+  private static final class Tries {
+    private Set<String> unknown = Set.of();
+    private long chats;
+
+    /** Whether the next chat is to be tried in all forms, while these are not found out. */
+    synchronized boolean next(Set<String> engines) {
+      if (!unknown.containsAll(engines)) {
+        chats = 0;
+      }
+      unknown = engines;
+      return !engines.isEmpty() && (chats++ < FIRST_TRIES || chats % EVERY == 1);
+    }
+  }
 
   public EngineImages(Fleet fleet, ModelCatalog catalog, EngineEvents engineEvents) {
     this.fleet = fleet;
@@ -53,15 +68,15 @@ public final class EngineImages {
   public ImageNaming of(@Nullable String model) {
     Set<ImageForm> found = new LinkedHashSet<>();
     Set<String> roots = new LinkedHashSet<>();
+    Set<String> unknown = new HashSet<>();
     for (Replica replica : fleet.replicas()) {
       if (replica.serves(model)) {
-        addFound(replica, found);
+        addFound(replica, found, unknown);
         roots.addAll(catalog.roots(replica));
       }
     }
-    long number = nextChat(roots, !found.isEmpty());
     List<ImageForm> forms = new ArrayList<>(found);
-    if (number % EVERY == 0 || (found.isEmpty() && number < FIRST_TRIES)) {
+    if (tries(roots).next(unknown)) {
       roots.stream()
           .limit(MOST_ROOTS)
           .flatMap(root -> ImageForm.all(root).stream())
@@ -71,21 +86,20 @@ public final class EngineImages {
     return new ImageNaming(forms, found.size() == 1 ? found.iterator().next() : null);
   }
 
-  /** The chat's number, which stays small while engines are known: if that is lost, tries begin. */
-  private long nextChat(Set<String> roots, boolean isFound) {
-    if (chatsByRoots.size() >= MOST_MODELS) {
-      chatsByRoots.clear();
+  private Tries tries(Set<String> roots) {
+    if (triesByRoots.size() >= MOST_MODELS) {
+      triesByRoots.clear();
     }
-    return chatsByRoots
-        .computeIfAbsent(Set.copyOf(roots), first -> new AtomicLong())
-        .getAndUpdate(number -> isFound && number + 1 >= EVERY ? 0 : number + 1);
+    return triesByRoots.computeIfAbsent(Set.copyOf(roots), first -> new Tries());
   }
 
-  private void addFound(Replica replica, Set<ImageForm> found) {
+  private void addFound(Replica replica, Set<ImageForm> found, Set<String> unknown) {
     for (int rank = 0; rank < replica.ranks(); rank++) {
       ImageForm form = engineEvents.view(replica, rank).imageForm();
       if (form != null) {
         found.add(form);
+      } else {
+        unknown.add(replica.name() + "/" + rank);
       }
     }
   }
