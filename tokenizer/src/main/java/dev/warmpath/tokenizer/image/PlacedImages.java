@@ -75,7 +75,7 @@ public final class PlacedImages {
   public PromptKeys firstKeys(@Nullable ImageForm form) {
     List<PromptKeys.Item> items = new ArrayList<>(images.size());
     for (PromptImage image : images) {
-      String identifier = image.identifier(form == null ? usualForm : form);
+      String identifier = image.identifier(form, form == null ? usualForm : null);
       if (identifier == null || image.lengthTokens() == 0) {
         break;
       }

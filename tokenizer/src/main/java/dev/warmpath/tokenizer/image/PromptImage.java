@@ -31,14 +31,23 @@ public record PromptImage(
     identifiers = Map.copyOf(identifiers);
   }
 
-  /** What an engine calls it that names images in this way; null if that is not known. */
-  public @Nullable String identifier(@Nullable ImageForm form) {
+  /**
+   * What an engine calls it; null if that is not known.
+   *
+   * @param form how the engine names images; null if that is not known, then what engines showed
+   *     goes before what is computed, as one that reads images in its own way has no form
+   * @param usual how an engine of which nothing is known is taken to name them, or null
+   */
+  public @Nullable String identifier(@Nullable ImageForm form, @Nullable ImageForm usual) {
     if (uuid != null) {
       return uuid;
     }
     String computed = form == null ? null : identifiers.get(form);
     LearnedImages.Belief belief = learned.belief();
-    return computed == null && belief != null ? belief.identifier() : computed;
+    if (computed == null && belief != null) {
+      return belief.identifier();
+    }
+    return computed == null && usual != null ? identifiers.get(usual) : computed;
   }
 
   /** Whether its tokens are sure: a rule that looks at an image's size may be another engine's. */

@@ -3,10 +3,12 @@ package dev.warmpath.tokenizer.image;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.warmpath.kvindex.block.ImageForm;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.image.LearnedImages.Lesson;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
@@ -136,6 +138,22 @@ class PlacedImagesTest {
     image = place(gemma, ids, url).images().get(0);
     assertThat(image.lengthTokens()).as("what an engine showed").isEqualTo(6);
     assertThat(image.isBelieved()).isTrue();
+  }
+
+  @Test
+  void whatAnEngineShowedGoesBeforeTheFormThatIsNotItsOwn() {
+    ImageForm usual = new ImageForm(true, ImageForm.Algorithm.BLAKE3, "m");
+    LearnedImages.Image image = learned.image(memory.key("data:", null));
+    Map<ImageForm, String> names = Map.of(usual, "computed");
+    PromptImage before = new PromptImage(0, 4, PAD, null, names, false, image);
+    assertThat(before.identifier(null, usual)).isEqualTo("computed");
+    before.shown("its own", run(4));
+    LearnedImages.Image shown = learned.image(memory.key("data:", null));
+    PromptImage after = new PromptImage(0, 4, PAD, null, names, false, shown);
+    assertThat(after.identifier(null, usual)).isEqualTo("its own");
+    assertThat(after.identifier(usual, null)).as("an engine of that form").isEqualTo("computed");
+    PromptImage named = new PromptImage(0, 4, PAD, "uuid", names, false, shown);
+    assertThat(named.identifier(null, usual)).isEqualTo("uuid");
   }
 
   @Test
