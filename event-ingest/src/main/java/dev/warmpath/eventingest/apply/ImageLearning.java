@@ -89,6 +89,9 @@ final class ImageLearning {
   /** A row that more chats may have stored is not worth the writer's time. */
   private static final int MOST_CANDIDATES = 32;
 
+  /** Nor one that looks like so many, of which some may have stored the same before. */
+  private static final int MOST_ALIKE = 128;
+
   /** How much of a text must be seen behind an image whose end nothing else shows, in tokens. */
   private static final int TEXT_TOKENS = 4;
 
@@ -283,7 +286,7 @@ final class ImageLearning {
     if (isBroken) {
       return;
     }
-    forget(nowNanos - LONGEST_WAIT_NANOS);
+    forget(nowNanos - LONGEST_WAIT_NANOS, true);
     unread.remove(chat.request());
     Way before = chats.remove(chat.request());
     bytes += chat.bytes() - (before == null ? 0 : before.chat.bytes());
@@ -321,16 +324,24 @@ final class ImageLearning {
 
   /** A chat for which there was no room has ended. */
   private void blind(long endedNanos) {
-    blindUntilNanos = endedNanos + GRACE_NANOS;
+    long until = endedNanos + GRACE_NANOS;
+    blindUntilNanos = wasBlind && blindUntilNanos - until > 0 ? blindUntilNanos : until;
     wasBlind = true;
   }
 
-  /** Forgets the chats that had ended long enough before a row arrived at this time. */
-  private synchronized void forget(long arrivedNanos) {
+  /**
+   * Forgets the chats that had ended long enough before a row arrived at this time.
+   *
+   * @param mayBeLate whether rows that arrived earlier may still come
+   */
+  private synchronized void forget(long arrivedNanos, boolean mayBeLate) {
     Way first = ended.peek();
     while (first != null && arrivedNanos - first.endedNanos > GRACE_NANOS) {
       ended.remove();
       leave(first);
+      if (mayBeLate) {
+        blind(first.endedNanos);
+      }
       first = ended.peek();
     }
     waits = !chats.isEmpty();
@@ -342,11 +353,11 @@ final class ImageLearning {
     }
   }
 
-  /** The chats whose row may have arrived at this time; none if there may be others. */
-  private synchronized List<Way> underWay(long arrivedNanos) {
+  /** The chats whose row may have arrived at this time; null if there may be others. */
+  private synchronized @Nullable List<Way> underWay(long arrivedNanos) {
     boolean isBlind = !unread.isEmpty() || (wasBlind && arrivedNanos - blindUntilNanos <= 0);
     return isBlind
-        ? List.of()
+        ? null
         : chats.values().stream().filter(way -> way.sentNanos - arrivedNanos <= 0).toList();
   }
 
@@ -355,14 +366,17 @@ final class ImageLearning {
     return chats.size();
   }
 
-  /** The next lifetime stores anew. */
+  /** The next lifetime stores anew; chats that are under way may be seen by it. */
   void reset() {
     synchronized (this) {
+      for (Way way : chats.values()) {
+        if (!way.isOver) {
+          unread.add(way.chat.request());
+        }
+      }
       chats.clear();
       ended.clear();
-      unread.clear();
       bytes = 0;
-      wasBlind = false;
       isBroken = false;
       waits = false;
     }
@@ -373,8 +387,9 @@ final class ImageLearning {
   private void failed(RuntimeException thrown) {
     LOG.error("no more is learned of an engine's images: a bug of the router", thrown);
     counters.add(StreamCounter.IMAGE_FAILURES);
-    reset();
     synchronized (this) {
+      reset();
+      unread.clear();
       isBroken = true;
     }
   }
@@ -395,7 +410,7 @@ final class ImageLearning {
     }
     try {
       if (arrivedNanos != StreamMessage.UNTIMED) {
-        forget(arrivedNanos);
+        forget(arrivedNanos, false);
       }
       Row row = row(hashes, store, arrivedNanos);
       if (row != null && takes(row, index, slot, space, arrivedNanos)) {
@@ -431,6 +446,9 @@ final class ImageLearning {
     List<Candidate> candidates = row.candidates;
     if (candidates == null) {
       candidates = candidates(row, false, arrivedNanos);
+      if (candidates == null) {
+        return false;
+      }
       candidates.removeIf(one -> one.isPlaced && isHeld(one, row, index, slot, space));
       row.candidates = candidates;
       row.isNew = true;
@@ -522,6 +540,9 @@ final class ImageLearning {
     }
     if (row.hasLost || row.items.size() > 1) {
       List<Candidate> later = candidates(row, true, arrivedNanos);
+      if (later == null) {
+        return true;
+      }
       later.removeIf(
           one -> one.isOther(row.items) || (one.isPlaced && !isHeld(one, row, index, slot, space)));
       all.addAll(later);
@@ -557,10 +578,14 @@ final class ImageLearning {
     return true;
   }
 
-  /** The chats whose texts and images may be those of a row. */
-  private List<Candidate> candidates(Row row, boolean foundAll, long arrivedNanos) {
+  /** The chats whose texts and images may be those of a row; null if there may be others. */
+  private @Nullable List<Candidate> candidates(Row row, boolean foundAll, long arrivedNanos) {
     List<Candidate> all = new ArrayList<>();
-    for (Way way : underWay(arrivedNanos)) {
+    List<Way> ways = underWay(arrivedNanos);
+    if (ways == null) {
+      return null;
+    }
+    for (Way way : ways) {
       boolean hasFoundAll = way.foundAll;
       int places = hasFoundAll && !foundAll ? 0 : way.chat.places().size();
       for (int place = 0; place < places; place++) {
@@ -571,6 +596,9 @@ final class ImageLearning {
             && hasPlainKeys(candidate, row)
             && new Reading(row, candidate).explain(new HashMap<>())) {
           all.add(candidate);
+          if (all.size() > MOST_ALIKE) {
+            return null;
+          }
         }
       }
     }

@@ -404,6 +404,22 @@ class ImageLearningTest {
     assertThat(wrong).isEmpty();
   }
 
+  @Test
+  void chatsThatWereUnderWayWhenAnEngineWasForgottenAreNotForgotten() {
+    Chat one = alike("x");
+    sent(first, one);
+    first.applier.reset();
+    Chat other = alike("y");
+    sent(first, other);
+    first.store(one, 0, blocks(one));
+    assertThat(learned).isEmpty();
+    ended(first, one, false);
+    now += 3_000_000_000L;
+    first.store(other, 0, blocks(other));
+    assertThat(learned).containsOnlyKeys("y");
+    assertThat(wrong).isEmpty();
+  }
+
   /** The one text that many ask about an image. */
   private Chat alike(String url) {
     return chat(List.of(text(0, 10), text(20, 12)), List.of(new Url(url, 9, true)));
@@ -464,6 +480,8 @@ class ImageLearningTest {
       withdrawn.clear();
       first.apply();
       second.apply();
+      running.forEach(turn -> ended(turn.engine, turn.chat, false));
+      now += 3_000_000_000L;
       assertThat(wrong).as("round=" + round).isEmpty();
       first.applier.reset();
       second.applier.reset();

@@ -158,7 +158,10 @@ public final class MemoryBudget {
   private long usual(Share share) {
     long bytes = share.bytes(heapBytes);
     boolean isBounded =
-        share == Share.CACHES && config.discovery().isEmpty() && !config.replicas().isEmpty();
+        share == Share.CACHES
+            && config.discovery().isEmpty()
+            && config.stores().isEmpty()
+            && !config.replicas().isEmpty();
     long engines = config.replicas().stream().mapToLong(ReplicaConfig::ranks).sum();
     return isBounded ? Math.min(bytes, CACHE_BYTES + engines * CACHE_BYTES_AN_ENGINE) : bytes;
   }

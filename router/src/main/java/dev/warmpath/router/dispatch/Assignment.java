@@ -266,8 +266,11 @@ public final class Assignment implements DispatchResult {
       int own =
           read == null || !prediction.predicts() ? prediction.cachedTokens() : read.ownTokens();
       PlacedImages images = prompt.images();
-      if (images == null
-          || !images.mayExplain(own, cachedTokens, chain.space().blockSizeTokens())) {
+      int blockSizeTokens = chain.space().blockSizeTokens();
+      if (images != null && prediction.predicts()) {
+        images.judge(own, cachedTokens, blockSizeTokens);
+      }
+      if (images == null || !images.mayExplain(own, cachedTokens, blockSizeTokens)) {
         dispatcher.engineEvents().reused(replica(), dpRank(), reuse(chain, cachedTokens, own));
         if (prefill == null) {
           reportStore(chain, prediction, cachedTokens);

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Judges by what engines report of chats with images what is believed of images and of the rules
- * that count their tokens.
+ * Tells of chats with images what their engines report: how many tokens they have, whether all
+ * images were found, and that they are over.
  *
  * <p>Thread-safe.
  */
@@ -44,7 +44,6 @@ public final class ImageTap implements DispatchListener {
     }
     Prediction prediction = assignment.choice().prediction();
     if (prediction.predicts() && !assignment.isUntold()) {
-      images.judge(prediction.cachedTokens(), cachedTokens);
       if (images.isByRules() && images.ids().length == promptTokens) {
         confirmRules(assignment);
       }

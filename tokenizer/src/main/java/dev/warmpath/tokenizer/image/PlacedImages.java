@@ -58,7 +58,7 @@ public final class PlacedImages {
 
   /** Whether its length follows from rules alone, without anything that was learned. */
   public boolean isByRules() {
-    return images.stream().noneMatch(PromptImage::isBelieved);
+    return images.stream().noneMatch(image -> image.isBelieved() && !image.hasFixedRun());
   }
 
   /** The keys at an engine that names images in this way; null if an image has no such name. */
@@ -97,18 +97,21 @@ public final class PlacedImages {
 
   /**
    * An engine has told how many tokens of the prompt it found: believes what it was expected to
-   * find more, or the first image that it did not find less.
+   * find more, or the first image that it did not find less. Where it found less than stands before
+   * that image, the image has nothing to do with it.
    *
-   * @param expectedTokens how many it should have found
+   * @param expectedTokens how many it should have found of what it holds itself
    */
-  public void judge(int expectedTokens, int cachedTokens) {
+  public void judge(int expectedTokens, int cachedTokens, int blockSizeTokens) {
     for (PromptImage image : images) {
       int end = image.from() + image.lengthTokens();
       if (image.isBelieved() && image.from() < expectedTokens) {
         if (cachedTokens >= Math.min(expectedTokens, end)) {
           image.learned().confirm();
         } else {
-          image.learned().doubt();
+          if (cachedTokens > image.from() - blockSizeTokens) {
+            image.learned().doubt();
+          }
           return; // what stands behind it could not be found
         }
       }

@@ -114,14 +114,16 @@ public final class PromptImages {
       Read one = isUsual ? read(part, keys, naming, asked) : new Read(NOTHING, learned.stranger());
       int[] run = run(places, one, rulesHold);
       length += run == null ? 0 : run.length - 1;
-      if (length > mostTokens) {
-        throw ImageParts.inexact("images that make more tokens than the model takes");
-      }
       read.add(one);
       runs.add(run);
+      if (length > mostTokens) {
+        doubt(read);
+        throw ImageParts.inexact("images that make more tokens than the model takes");
+      }
     }
     ImageTokens.Expanded expanded = places.expand(ids, runs);
     if (expanded == null) {
+      doubt(read);
       throw ImageParts.inexact("images that do not fit the places in the text");
     }
     List<PromptImage> images = new ArrayList<>();
@@ -137,6 +139,11 @@ public final class PromptImages {
               read.get(i).learned));
     }
     return new PlacedImages(expanded.ids(), keys, images, naming.usual());
+  }
+
+  /** What is believed of images makes a chat that cannot be; no engine would ever tell of it. */
+  private static void doubt(List<Read> read) {
+    read.forEach(one -> one.learned.doubt());
   }
 
   private record Read(ImageMemory.Facts facts, LearnedImages.Image learned) {}

@@ -59,32 +59,33 @@ class PlacedImagesTest {
 
   @Test
   void whatIsFoundIsConfirmed() {
-    known().judge(112, 112);
+    known().judge(112, 112, BLOCK);
     assertThat(count(Lesson.CONFIRMED)).isEqualTo(2);
-    known().judge(112, 128);
+    known().judge(112, 128, BLOCK);
     assertThat(count(Lesson.CONFIRMED)).isEqualTo(4);
     assertThat(count(Lesson.DOUBTED)).isZero();
   }
 
   @Test
   void onlyTheFirstThatWasNotFoundIsDoubted() {
-    known().judge(112, 16);
+    known().judge(112, 16, BLOCK);
     assertThat(count(Lesson.DOUBTED)).isEqualTo(1);
     assertThat(count(Lesson.CONFIRMED)).isZero();
   }
 
   @Test
   void whatStandsBeforeIsConfirmed() {
-    known().judge(112, 64);
+    known().judge(112, 64, BLOCK);
     assertThat(count(Lesson.CONFIRMED)).isEqualTo(1);
     assertThat(count(Lesson.DOUBTED)).isEqualTo(1);
   }
 
   @Test
   void ofWhatWasNotExpectedNothingIsSaid() {
-    known().judge(16, 0);
-    assertThat(count(Lesson.DOUBTED)).isZero();
-    known().judge(32, 32);
+    known().judge(16, 0, BLOCK);
+    known().judge(112, 0, BLOCK);
+    assertThat(count(Lesson.DOUBTED)).as("what stands before it was lost").isZero();
+    known().judge(32, 32, BLOCK);
     assertThat(count(Lesson.CONFIRMED)).as("as far as it was expected").isEqualTo(1);
   }
 
@@ -105,7 +106,7 @@ class PlacedImagesTest {
     ids[20] = PAD;
     ids[31] = PAD;
     place(qwen, ids, "http://a/1", "http://a/1").images().get(0).shown("one", run(40));
-    place(qwen, ids, "http://a/1", "http://a/1").judge(112, 16);
+    place(qwen, ids, "http://a/1", "http://a/1").judge(112, 16, BLOCK);
     place(qwen, ids, "http://a/1", "http://a/1").images().get(0).shown("one", run(40));
     assertThat(place(qwen, ids, "http://a/1", "http://a/1").areKnown()).isFalse();
     assertThat(place(qwen, ids, "http://a/1", "http://a/1").areKnown())
@@ -135,9 +136,26 @@ class PlacedImagesTest {
     assertThat(gemma.doubtRules()).isTrue();
     image = place(gemma, ids, url).images().get(0);
     image.shown("id", new int[] {7, 12, 20, 21, 22, 12});
-    image = place(gemma, ids, url).images().get(0);
+    PlacedImages believed = place(gemma, ids, url);
+    assertThat(believed.isByRules()).isFalse();
+    image = believed.images().get(0);
     assertThat(image.lengthTokens()).as("what an engine showed").isEqualTo(6);
     assertThat(image.isBelieved()).isTrue();
+    place(gemma, ids, url);
+    place(gemma, ids, url);
+    PlacedImages again = place(gemma, ids, url);
+    assertThat(again.images().get(0).lengthTokens()).as("tried again").isEqualTo(260);
+    assertThat(again.isByRules()).as("whatever is believed of the image").isTrue();
+  }
+
+  @Test
+  void aBeliefThatMakesAChatTooLongIsDoubted() {
+    int[] ids = {1, PAD, 2};
+    place(qwen, ids, "http://a/1").images().get(0).shown("one", run(2_000_000));
+    Assertions.assertThatThrownBy(() -> place(qwen, ids, "http://a/1"))
+        .isInstanceOf(InexactPromptException.class);
+    assertThat(count(Lesson.DOUBTED)).isEqualTo(1);
+    assertThat(place(qwen, ids, "http://a/1").areKnown()).isFalse();
   }
 
   @Test
