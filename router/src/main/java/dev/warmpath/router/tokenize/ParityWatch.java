@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -200,6 +201,8 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
           probeIfDue(replica, model);
         }
       }
+    } catch (CancellationException e) {
+      LOG.debug("comparing tokens ends with the router", e);
     } catch (RuntimeException e) {
       LOG.error("comparing tokens failed", e);
     }
@@ -340,6 +343,8 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
       }
     } catch (TreeRoom.FullException e) {
       known(body.model()).count(ParityResult.SKIPPED);
+    } catch (CancellationException e) {
+      LOG.debug("comparing a sample ends with the router", e);
     } catch (IOException | RuntimeException e) {
       LOG.error("comparing a sample failed, bodyBytes={}", body.bytes().length, e);
     }
