@@ -2,7 +2,7 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.router.reload.ConfigLoader;
+import dev.warmpath.router.config.Reloader.ConfigLoader;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Random;

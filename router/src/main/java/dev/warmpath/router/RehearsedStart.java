@@ -3,7 +3,6 @@ package dev.warmpath.router;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.warmup.WarmUp;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.warmup.WarmUp;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

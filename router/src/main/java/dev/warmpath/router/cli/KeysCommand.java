@@ -1,6 +1,6 @@
 package dev.warmpath.router.cli;
 
-import dev.warmpath.router.security.ApiKeyConfig;
+import dev.warmpath.router.security.ApiKeys.ApiKeyConfig;
 import dev.warmpath.router.security.Secrets;
 import java.io.IOException;
 import java.io.PrintWriter;

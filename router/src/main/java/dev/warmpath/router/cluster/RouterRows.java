@@ -2,6 +2,7 @@ package dev.warmpath.router.cluster;
 
 import dev.warmpath.router.cluster.Rows.ClientRow;
 import dev.warmpath.router.cluster.Rows.EngineRow;
+import dev.warmpath.router.cluster.Rows.IdSet;
 import dev.warmpath.router.cluster.Rows.QueueRow;
 import dev.warmpath.router.fleet.Booking;
 import dev.warmpath.router.fleet.EngineState;

@@ -12,6 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -186,6 +187,25 @@ public final class FileWatch implements AutoCloseable {
       to.add(Metric.WATCHED_FILE_STALE, file.stale() ? 1 : 0, file.name());
       to.add(Metric.WATCHED_FILE_CHANGES_TOTAL, file.reloads(), file.name(), "read");
       to.add(Metric.WATCHED_FILE_CHANGES_TOTAL, file.failures(), file.name(), "failed");
+    }
+  }
+
+  /**
+   * How a watched entry stands.
+   *
+   * <p>Immutable.
+   *
+   * @param name the configuration key that names it
+   * @param problem why what the files hold now cannot be used, so that older contents are; null for
+   *     none
+   * @param reloads changes that were taken over
+   * @param failures changes that were not
+   */
+  public record WatchedFile(String name, @Nullable String problem, long reloads, long failures) {
+
+    /** Whether older contents are in use than the files hold. */
+    public boolean stale() {
+      return problem != null;
     }
   }
 }

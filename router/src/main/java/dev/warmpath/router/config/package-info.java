@@ -13,7 +13,8 @@
  * of the documentation know of one key. Problems are collected, each with its line, and thrown
  * together as one {@link ConfigException}. {@link MemoryBudget} divides the heap among the sizes
  * that are not configured. {@link FileWatch} reads keys, certificates and the configuration again
- * when their contents change.
+ * when their contents change; {@link Reloader} puts another configuration in the place of the one
+ * that holds: all of its reloadable keys ({@link ConfigChanges}), or none.
  */
 @NullMarked
 package dev.warmpath.router.config;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.console.Totals.HitRates;
 import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.HotPrefix;
 import dev.warmpath.router.fleet.HotPrefixes;

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.ValueNode;
+import dev.warmpath.router.console.Totals.HitRateCounts;
+import dev.warmpath.router.console.Totals.HitRates;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

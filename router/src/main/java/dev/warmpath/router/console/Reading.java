@@ -1,5 +1,6 @@
 package dev.warmpath.router.console;
 
+import dev.warmpath.router.console.Totals.HitRateCounts;
 import java.util.Map;
 
 /**

@@ -3,7 +3,7 @@ package dev.warmpath.router.console;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.tokenize.ParityStatus;
+import dev.warmpath.router.tokenize.ParityWatch.ParityStatus;
 import dev.warmpath.router.tokenize.TokenDifference;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;

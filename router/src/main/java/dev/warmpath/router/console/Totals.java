@@ -231,4 +231,52 @@ public final class Totals {
       return value < before ? value : value - before;
     }
   }
+
+  /**
+   * Tokens of an engine's prompts that were counted.
+   *
+   * <p>Immutable.
+   *
+   * @param prompt all of them, if the engine reports cached ones
+   * @param cached as the engine reports them
+   * @param hit predicted and cached
+   * @param missed predicted or cached, and not both
+   */
+  record HitRateCounts(double prompt, double cached, double hit, double missed) {
+
+    static final HitRateCounts NONE = new HitRateCounts(0, 0, 0, 0);
+
+    HitRateCounts plus(HitRateCounts more) {
+      return new HitRateCounts(
+          prompt + more.prompt, cached + more.cached, hit + more.hit, missed + more.missed);
+    }
+
+    /** The rates of what came since {@code before}. */
+    HitRates since(HitRateCounts before) {
+      double predicted = hit - before.hit + missed - before.missed;
+      return new HitRates(
+          share(cached - before.cached, prompt - before.prompt),
+          share(missed - before.missed, predicted));
+    }
+
+    private static double share(double part, double whole) {
+      return whole > 0 ? part / whole : Double.NaN;
+    }
+  }
+
+  /**
+   * How well an engine's cache and its predictions did in the last minutes; NaN if that is not
+   * known.
+   *
+   * <p>Immutable.
+   *
+   * @param hitRate cached tokens of its prompts' tokens, as the engine reports them
+   * @param predictionError tokens that were predicted or cached and not both, of those that were
+   *     either
+   */
+  record HitRates(double hitRate, double predictionError) {
+
+    /** Nothing is known. */
+    static final HitRates UNKNOWN = new HitRates(Double.NaN, Double.NaN);
+  }
 }

@@ -1,15 +1,41 @@
 package dev.warmpath.router.doctor;
 
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.router.HostFacts;
+import dev.warmpath.router.config.MemoryBudget;
+import dev.warmpath.router.config.ModelConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.StoreConfig;
+import dev.warmpath.router.doctor.Checks.Check;
+import dev.warmpath.router.doctor.Checks.Findings;
+import dev.warmpath.router.doctor.EventsCheck.BlocksCheck;
+import dev.warmpath.router.doctor.EventsCheck.ReplayCheck;
+import dev.warmpath.router.doctor.Finding.Level;
+import dev.warmpath.router.doctor.FleetFacts.DiscoveryFacts;
+import dev.warmpath.router.doctor.FleetFacts.TlsFacts;
+import dev.warmpath.router.doctor.HttpFacts.EngineKind;
+import dev.warmpath.router.doctor.ReplicaFacts.StreamFacts;
+import dev.warmpath.router.doctor.ReplicaFacts.Trial;
 import dev.warmpath.router.health.MetricsPage;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** All checks, in the order of the report. */
 public final class Checks {
+
+  /** Judges one thing about a fleet. Implementations have no state. */
+  interface Check {
+
+    /** Adds what it finds; nothing where it does not apply. */
+    void look(FleetFacts fleet, Findings into);
+  }
 
   private static final Map<String, Check> ALL = new LinkedHashMap<>();
 
@@ -277,6 +303,259 @@ public final class Checks {
       } else {
         into.ok(
             engine, "%d cached tokens were predicted, and %d reused".formatted(predicted, reused));
+      }
+    }
+  }
+
+  /**
+   * Gathers what one check finds.
+   *
+   * <p>Confined to one thread.
+   */
+  static final class Findings {
+
+    private final String check;
+    private final List<Finding> all = new ArrayList<>();
+
+    public Findings(String check) {
+      this.check = check;
+    }
+
+    /** In the order in which they were found. */
+    public List<Finding> all() {
+      return all;
+    }
+
+    /** All is well. */
+    public void ok(String subject, String found) {
+      all.add(new Finding(Level.OK, subject, check, found, null));
+    }
+
+    /** Something is missing. */
+    public void warn(String subject, String found, String change) {
+      all.add(new Finding(Level.WARN, subject, check, found, change));
+    }
+
+    /** Something is wrong. */
+    public void fail(String subject, String found, String change) {
+      all.add(new Finding(Level.FAIL, subject, check, found, change));
+    }
+  }
+
+  /** Whether there is something to route, something to tokenize with, and nothing twice or idle. */
+  private static final class ConfigCheck implements Check {
+
+    @Override
+    public void look(FleetFacts fleet, Findings into) {
+      RouterConfig config = fleet.config();
+      if (config.replicas().isEmpty() && config.discovery().isEmpty()) {
+        into.fail(
+            Finding.ROUTER, "no replica is configured", "add `replicas`, `discovery` or --replica");
+      }
+      if (config.models().isEmpty()) {
+        into.fail(
+            Finding.ROUTER,
+            "no tokenizer is configured, so every request is routed by load",
+            "add `models` with `name` and `tokenizer`, or --tokenizer MODEL=DIR");
+      }
+      fleet
+          .tokenizerProblems()
+          .forEach((model, problem) ->
+              into.fail(
+                  Finding.ROUTER,
+                  "the tokenizer of " + model + " cannot be loaded: " + problem,
+                  "correct the model's `tokenizer`: the folder that its engines load"));
+      repeated(fleet, into);
+      stores(fleet, into);
+      if (into.all().isEmpty()) {
+        into.ok(
+            Finding.ROUTER,
+            "replicas: %d, tokenizers: %d"
+                .formatted(config.replicas().size(), config.models().size()));
+      }
+    }
+
+    private static void stores(FleetFacts fleet, Findings into) {
+      RouterConfig config = fleet.config();
+      for (StoreConfig store : config.stores()) {
+        boolean isRead =
+            fleet.replicas().stream()
+                .map(ReplicaFacts::config)
+                .anyMatch(replica ->
+                    store.isReadBy(
+                        replica.name(),
+                        replica.blockModel(config.onlyModel()),
+                        config.onlyModel()));
+        if (!isRead) {
+          into.warn(
+              Finding.ROUTER,
+              "no replica reads the store " + store.name(),
+              "correct its `replicas` and `model`");
+        } else if (store.events() == null) {
+          into.warn(
+              Finding.ROUTER,
+              "nobody hears what the store %s drops, so it is trusted by age"
+                  .formatted(store.name()),
+              "add its `events`, if it can publish (Mooncake: build the master with kv events)");
+        }
+      }
+    }
+
+    private static void repeated(FleetFacts fleet, Findings into) {
+      Map<String, String> seen = new HashMap<>();
+      for (ReplicaFacts replica : fleet.replicas()) {
+        once(seen, "url", replica.config().url().toString(), replica.name(), into);
+        for (StreamFacts stream : replica.streams()) {
+          EngineSource source = stream.source();
+          String engine = replica.engine(source.id().dpRank());
+          once(seen, "events", source.endpoint(), engine, into);
+          if (source.replayEndpoint() != null) {
+            once(seen, "replay", source.replayEndpoint(), engine, into);
+          }
+        }
+      }
+    }
+
+    private static void once(
+        Map<String, String> seen, String key, String value, String subject, Findings into) {
+      String other = seen.putIfAbsent(key + " " + value, subject);
+      if (other != null) {
+        into.fail(
+            subject,
+            "its `%s` is that of %s: %s".formatted(key, other, value),
+            "give each engine its own address");
+      }
+    }
+  }
+
+  /** Whether the machine and the router's bounds are large enough for the fleet. */
+  private static final class LimitsCheck implements Check {
+
+    private static final long BYTES_PER_MB = 1 << 20;
+
+    /** Of one block of one engine in the index. */
+    private static final int BYTES_A_BLOCK = 30;
+
+    /** Text of one token, on the average. */
+    private static final int BYTES_A_TOKEN = 4;
+
+    @Override
+    public void look(FleetFacts fleet, Findings into) {
+      files(fleet, into);
+      index(fleet, into);
+      prompts(fleet, into);
+      if (into.all().isEmpty()) {
+        into.ok(
+            Finding.ROUTER,
+            "%d open files, %d MiB heap"
+                .formatted(fleet.host().openFiles(), fleet.host().heapBytes() / BYTES_PER_MB));
+      }
+    }
+
+    private static void files(FleetFacts fleet, Findings into) {
+      RouterConfig.Limits limits = fleet.config().limits();
+      long followed =
+          RouterConfig.openFiles(fleet.replicas().stream().map(ReplicaFacts::config).toList());
+      long wanted = (long) limits.connections() + limits.requests() + followed;
+      long allowed = fleet.host().openFiles();
+      if (allowed > 0 && allowed < wanted) {
+        into.warn(
+            Finding.ROUTER,
+            "%d files may be open, but following the fleet needs %d, and `limits` allow for %d more"
+                .formatted(allowed, followed, wanted - followed),
+            HostFacts.MORE_FILES);
+      }
+    }
+
+    private static void index(FleetFacts fleet, Findings into) {
+      long blocks =
+          fleet.replicas().stream()
+              .mapToLong(replica -> replica.http().metrics().gpuBlocks())
+              .sum();
+      long room = MemoryBudget.of(fleet.config(), fleet.host().heapBytes()).indexBytes();
+      long wanted = blocks * BYTES_A_BLOCK;
+      if (wanted > room) {
+        into.warn(
+            Finding.ROUTER,
+            "the engines' %d blocks take about %d MiB, and the index has %d MiB"
+                .formatted(blocks, wanted / BYTES_PER_MB, room / BYTES_PER_MB),
+            "raise `index.memory-mb` and the heap (WARMPATH_JAVA_OPTS=-Xmx4g)");
+      }
+    }
+
+    private static void prompts(FleetFacts fleet, Findings into) {
+      long bytes = fleet.config().tokenizing().bodyBytes();
+      for (ReplicaFacts replica : fleet.replicas()) {
+        long longest = (long) replica.http().maxModelTokens() * BYTES_A_TOKEN;
+        if (longest > bytes) {
+          into.warn(
+              replica.name(),
+              "its longest prompts of %d tokens are longer than the %d bytes that are tokenized"
+                  .formatted(replica.http().maxModelTokens(), bytes),
+              "raise `tokenizing.body-bytes`, or longer prompts are routed by load");
+        }
+      }
+    }
+  }
+
+  /** Whether the names of models are those that the engines serve. */
+  private static final class ModelsCheck implements Check {
+
+    @Override
+    public void look(FleetFacts fleet, Findings into) {
+      Set<String> configured =
+          fleet.config().models().stream()
+              .map(ModelConfig::name)
+              .collect(Collectors.toUnmodifiableSet());
+      for (ReplicaFacts replica : fleet.replicas()) {
+        if (replica.http().reachable()) {
+          look(replica, configured, into);
+        }
+      }
+      notServed(fleet, into);
+    }
+
+    private static void look(ReplicaFacts replica, Set<String> configured, Findings into) {
+      List<String> served = replica.http().baseModels();
+      List<String> unknown = served.stream().filter(model -> !configured.contains(model)).toList();
+      if (served.isEmpty()) {
+        into.warn(
+            replica.name(),
+            "GET /v1/models gives no list",
+            "let it pass without a key, or name the replica's `models`");
+      } else if (unknown.size() == served.size()) {
+        into.fail(
+            replica.name(),
+            "it serves " + String.join(", ", served) + ", and has no tokenizer for that",
+            "add to `models`: {name: %s, tokenizer: its folder}".formatted(served.get(0)));
+      } else if (!unknown.isEmpty()) {
+        into.warn(
+            replica.name(),
+            "it serves " + String.join(", ", unknown) + " without a tokenizer",
+            "requests for that are routed by load: add it to `models`");
+      } else {
+        into.ok(replica.name(), "it serves " + String.join(", ", served));
+      }
+    }
+
+    private static void notServed(FleetFacts fleet, Findings into) {
+      boolean allKnown =
+          !fleet.replicas().isEmpty()
+              && fleet.sources().stream().allMatch(source -> source.problem() == null);
+      boolean allTold =
+          allKnown
+              && fleet.replicas().stream()
+                  .noneMatch(replica -> replica.http().baseModels().isEmpty());
+      for (ModelConfig model : fleet.config().models()) {
+        boolean served =
+            fleet.replicas().stream()
+                .anyMatch(replica -> replica.http().baseModels().contains(model.name()));
+        if (allTold && !served) {
+          into.fail(
+              Finding.ROUTER,
+              "no replica serves " + model.name(),
+              "give the model the name that GET /v1/models of its engines shows");
+        }
       }
     }
   }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.router.doctor.HttpFacts.EngineKind;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.MetricsPage;
 import dev.warmpath.router.health.ModelInfo;

@@ -1,6 +1,8 @@
 package dev.warmpath.router.doctor;
 
 import dev.warmpath.kvindex.block.ImageForm;
+import dev.warmpath.router.doctor.Checks.Check;
+import dev.warmpath.router.doctor.Checks.Findings;
 import dev.warmpath.router.tokenize.ImageComparison;
 
 /** Whether a chat with an image becomes the same tokens and the same name here and in vLLM. */

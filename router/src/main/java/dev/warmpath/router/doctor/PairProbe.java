@@ -3,6 +3,8 @@ package dev.warmpath.router.doctor;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.doctor.FleetFacts.PairTrial;
+import dev.warmpath.router.doctor.TrialProbe.TrialPrompt;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.MetricsPage;

@@ -1,5 +1,8 @@
 package dev.warmpath.router.doctor;
 
+import dev.warmpath.router.doctor.Checks.Check;
+import dev.warmpath.router.doctor.Checks.Findings;
+import dev.warmpath.router.doctor.ReplicaFacts.Trial;
 import dev.warmpath.router.proxy.Usage;
 import dev.warmpath.router.tokenize.ParityResult;
 import dev.warmpath.router.tokenize.ProbeComparison;

@@ -1,5 +1,8 @@
 package dev.warmpath.router.doctor;
 
+import dev.warmpath.router.doctor.Checks.Check;
+import dev.warmpath.router.doctor.Checks.Findings;
+import dev.warmpath.router.doctor.FleetFacts.PairTrial;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.KvTransfer.Connector;
 import dev.warmpath.router.fleet.KvTransfer.Role;

@@ -1,6 +1,10 @@
 package dev.warmpath.router.doctor;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.router.dispatch.Prompt;
+import dev.warmpath.router.doctor.ReplicaFacts.Trial;
 import dev.warmpath.router.doctor.StreamProbe.Held;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.proxy.Usage;
@@ -8,10 +12,13 @@ import dev.warmpath.router.proxy.UsageScanner;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.router.upstream.EngineHttp;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestKind;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -127,5 +134,70 @@ final class TrialProbe {
     String body = new String(answer.body(), StandardCharsets.UTF_8).strip();
     String shown = body.length() > SHOWN_CHARS ? body.substring(0, SHOWN_CHARS) + "…" : body;
     return answer.status() + " " + shown;
+  }
+
+  /**
+   * A request for one token whose prompt no engine has seen, of some hundred words that say
+   * nothing.
+   *
+   * @param path the route that it is for
+   * @param body its JSON
+   * @param prompt as the router reads it
+   */
+  record TrialPrompt(String path, ObjectNode body, Prompt prompt) {
+
+    private static final String[] WORDS = {
+      "river", "stone", "window", "garden", "letter", "bridge", "market", "winter", "forest",
+      "island"
+    };
+
+    /**
+     * A chat if the model has a template, else a completion.
+     *
+     * @param words at least so many tokens
+     * @param tokenizer null if the model has none here
+     */
+    static TrialPrompt of(String model, int words, @Nullable ModelTokenizer tokenizer) {
+      String text = text(words);
+      ObjectNode chat = request(model);
+      chat.putArray("messages").addObject().put("role", "user").put("content", text);
+      PromptResult read = tokenizer == null ? null : tokenizer.prompt(RequestKind.CHAT, chat, null);
+      if (read instanceof PromptResult.Tokens) {
+        return new TrialPrompt("/v1/chat/completions", chat, Prompt.of(read));
+      }
+      ObjectNode completion = request(model).put("prompt", text);
+      return new TrialPrompt(
+          "/v1/completions",
+          completion,
+          Prompt.of(
+              tokenizer == null
+                  ? null
+                  : tokenizer.prompt(RequestKind.COMPLETION, completion, null)));
+    }
+
+    private static ObjectNode request(String model) {
+      return JsonNodeFactory.instance
+          .objectNode()
+          .put("model", model)
+          .put("max_tokens", 1)
+          .put("temperature", 0);
+    }
+
+    private static String text(int words) {
+      StringBuilder text = new StringBuilder("warmpath doctor " + UUID.randomUUID());
+      for (int i = 0; i < words; i++) {
+        text.append(' ').append(WORDS[i % WORDS.length]);
+      }
+      return text.toString();
+    }
+
+    byte[] bytes() {
+      return body.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Length of the prompt; 0 if it is not known here. */
+    int tokens() {
+      return prompt.tokens() == null ? 0 : prompt.tokens().totalTokens();
+    }
   }
 }

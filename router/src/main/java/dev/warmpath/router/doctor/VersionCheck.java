@@ -1,6 +1,9 @@
 package dev.warmpath.router.doctor;
 
 import dev.warmpath.router.config.ReplicaConfig.Dialect;
+import dev.warmpath.router.doctor.Checks.Check;
+import dev.warmpath.router.doctor.Checks.Findings;
+import dev.warmpath.router.doctor.HttpFacts.EngineKind;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;

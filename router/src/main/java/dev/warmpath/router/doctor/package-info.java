@@ -9,8 +9,8 @@
  *
  * <p>Start with {@link DoctorReport}, then {@link Checks}, the list of all questions. Probes ask
  * and never judge: {@link FleetProbe} asks replicas as a router would and puts the answers into
- * {@code …Facts}. Checks judge and never ask: a new one is a {@link Check} and its line in {@link
- * Checks}.
+ * {@code …Facts}. Checks judge and never ask: a new one is a {@link Checks.Check} and its line in
+ * {@link Checks}.
  */
 @NullMarked
 package dev.warmpath.router.doctor;

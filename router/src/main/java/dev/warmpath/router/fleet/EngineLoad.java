@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet;
 
+import dev.warmpath.router.fleet.PrefillModel.PrefillPeriod;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import org.jspecify.annotations.Nullable;

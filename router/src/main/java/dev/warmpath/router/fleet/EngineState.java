@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet;
 
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.PrefillModel.PrefillPeriod;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.DecodeCost;

@@ -10,8 +10,8 @@
  * <p>Start with {@link HealthChecker}. {@link ModelCatalog} keeps what is served, {@link
  * OtherLoadWatch} the load that others cause, {@link RestartDetector} finds new processes, {@link
  * HealthChecker.LearnedLimit} how many requests a replica takes. After each round {@link
- * FleetWatch} logs what a good health check hides; {@link TroubleLog} logs each trouble once when
- * it begins and once when it ends.
+ * FleetWatch} logs what a good health check hides; {@link FleetWatch.TroubleLog} logs each trouble
+ * once when it begins and once when it ends.
  */
 @NullMarked
 package dev.warmpath.router.health;

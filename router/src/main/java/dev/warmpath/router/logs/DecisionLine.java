@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.dispatch.Choice;
+import dev.warmpath.router.logs.RequestLog.LineFormat;
 import dev.warmpath.router.logs.RequestLog.Waiting;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

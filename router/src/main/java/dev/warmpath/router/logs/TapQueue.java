@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntSupplier;
@@ -292,6 +293,20 @@ final class TapQueue implements AutoCloseable {
     @Override
     public String toString() {
       return "the capture";
+    }
+  }
+
+  /** The kinds of records, as the capture format and the metrics name them. Immutable. */
+  enum RecordKind {
+    EVENTS,
+    REPLAY,
+    REQUEST,
+    RESPONSE,
+    MARK;
+
+    /** The name in files and metrics. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
     }
   }
 }

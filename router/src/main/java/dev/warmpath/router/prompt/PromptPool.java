@@ -455,4 +455,43 @@ public final class PromptPool implements AutoCloseable {
     threads.shutdownNow();
     scanner.shutdownNow();
   }
+
+  /**
+   * Sees what was read before its request is dispatched. Called on the pool's threads and event
+   * loops; implementations are fast and throw nothing.
+   *
+   * <p>Thread-safe.
+   */
+  @FunctionalInterface
+  public interface BodyWatch {
+
+    /** Ignores everything. */
+    BodyWatch NONE = (kind, body, read) -> {};
+
+    /** This was read from {@code body}, which is not to be changed. */
+    void read(RequestKind kind, byte[] body, ReadRequest read);
+  }
+
+  /**
+   * Finds out elsewhere what could not be read here. Called on the pool's threads and event loops;
+   * does not block.
+   *
+   * <p>Thread-safe.
+   */
+  @FunctionalInterface
+  public interface RemoteReader {
+
+    /** Asks nobody. */
+    RemoteReader NONE = (kind, body, local) -> null;
+
+    /**
+     * The prompt of {@code body}, of which {@code local} was read here; its tree may be used until
+     * the future is completed.
+     *
+     * @return null where there is no need, or nobody to ask; else a prompt, or null in the end,
+     *     soon
+     */
+    @Nullable CompletableFuture<@Nullable PromptResult> ask(
+        RequestKind kind, byte[] body, ReadRequest local);
+  }
 }

@@ -171,4 +171,57 @@ public final class Policies {
           : "it has " + String.join(", ", new TreeSet<>(defaults.keySet()));
     }
   }
+
+  /** Any candidate, each as likely as the others. */
+  static final class RandomPolicy implements Policy {
+
+    private static final Score SAME = Score.of();
+
+    @Override
+    public String name() {
+      return "random";
+    }
+
+    @Override
+    public int choose(RoutingRequest request, Candidates candidates) {
+      return (int) Long.remainderUnsigned(request.draw(), candidates.count());
+    }
+
+    @Override
+    public String reason(RoutingRequest request, Candidates candidates, int winner) {
+      return "random";
+    }
+
+    @Override
+    public Score score(RoutingRequest request, Candidates candidates, int row) {
+      return SAME;
+    }
+  }
+
+  /**
+   * The candidate whose last turn is longest ago. With the same candidates each time that is strict
+   * rotation, and it stays fair when replicas come, go or serve different models.
+   */
+  static final class RoundRobinPolicy implements Policy {
+
+    @Override
+    public String name() {
+      return "round-robin";
+    }
+
+    @Override
+    public int choose(RoutingRequest request, Candidates candidates) {
+      return Lowest.of(request, candidates, candidates::lastTurn);
+    }
+
+    @Override
+    public String reason(RoutingRequest request, Candidates candidates, int winner) {
+      return "turn";
+    }
+
+    @Override
+    public Score score(RoutingRequest request, Candidates candidates, int row) {
+      return Score.of(Score.term("last_turn", (double) candidates.lastTurn(row)));
+    }
+  }
 }

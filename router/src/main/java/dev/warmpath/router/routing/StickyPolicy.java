@@ -1,5 +1,6 @@
 package dev.warmpath.router.routing;
 
+import dev.warmpath.router.routing.ConsistentHashPolicy.HashRing;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,9 +10,9 @@
  *
  * <p>Start with {@link Policy} and {@link Candidates}; {@link Policies} names every policy. {@link
  * WarmPolicy} is Warmpath's own, with {@link CacheAges} for the worth of what would be evicted and
- * {@link PrefixDemand} for prefixes that too few engines hold. A policy that ranks all candidates
- * at once is a {@link RankingPolicy} with a {@link Ranking}. A {@link SplitRule} decides whether
- * two engines serve a request together.
+ * {@link WarmPolicy.PrefixDemand} for prefixes that too few engines hold. A policy that ranks all
+ * candidates at once is a {@link RankingPolicy} with a {@link Ranking}. A {@link SplitRule} decides
+ * whether two engines serve a request together.
  */
 @NullMarked
 package dev.warmpath.router.routing;

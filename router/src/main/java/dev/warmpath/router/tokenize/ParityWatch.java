@@ -2,13 +2,16 @@ package dev.warmpath.router.tokenize;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.dispatch.Assignment;
 import dev.warmpath.router.dispatch.DispatchListener;
+import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Outcome;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.BodyParser;
-import dev.warmpath.router.prompt.BodyWatch;
+import dev.warmpath.router.prompt.PromptPool.BodyWatch;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.TreeRoom;
 import dev.warmpath.router.tokenize.ParityCheck.Question;
@@ -21,9 +24,12 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -361,5 +367,141 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   public void close() {
     thread.shutdownNow();
     http.close();
+  }
+
+  /**
+   * Looks into every prompt whose length an engine counts otherwise.
+   *
+   * <p>Thread-safe.
+   */
+  private static final class ParityTap implements DispatchListener {
+
+    private final ParityWatch watch;
+    private final RecentBodies bodies;
+
+    ParityTap(ParityWatch watch, RecentBodies bodies) {
+      this.watch = watch;
+      this.bodies = bodies;
+    }
+
+    @Override
+    public void assigned(PreparedRequest request, Assignment assignment) {
+      Body body = bodies.take(request.prompt());
+      if (body != null) {
+        bodies.put(assignment, body);
+      }
+    }
+
+    @Override
+    public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
+      Body body = bodies.take(assignment);
+      if (body != null && assignment.images() == null) {
+        watch.miscounted(body, assignment.replica());
+      }
+    }
+
+    @Override
+    public void finished(Assignment assignment, Outcome outcome) {
+      bodies.take(assignment);
+    }
+  }
+
+  /**
+   * Which engines were probed for which models.
+   *
+   * <p>Confined to the thread that probes.
+   */
+  private static final class ProbeBook {
+
+    private static final long DONE = Long.MAX_VALUE;
+
+    private final long retryNanos;
+
+    /** With which tokenizer it was probed, and when it is to be probed again, or {@link #DONE}. */
+    private record Probed(ModelTokenizer tokenizer, long nextNanos) {}
+
+    private final Map<Replica, Map<String, Probed>> probed = new WeakHashMap<>();
+
+    ProbeBook(long retryNanos) {
+      this.retryNanos = retryNanos;
+    }
+
+    boolean due(Replica replica, String model, ModelTokenizer tokenizer, long nowNanos) {
+      Probed last = probed.getOrDefault(replica, Map.of()).get(model);
+      return last == null
+          || last.tokenizer != tokenizer
+          || (last.nextNanos != DONE && nowNanos - last.nextNanos >= 0);
+    }
+
+    /** It was probed; without an answer it is tried again later. */
+    void done(
+        Replica replica, String model, ModelTokenizer tokenizer, boolean answered, long nowNanos) {
+      probed
+          .computeIfAbsent(replica, r -> new HashMap<>())
+          .put(model, new Probed(tokenizer, answered ? DONE : nowNanos + retryNanos));
+    }
+
+    /** Forgets all other models. */
+    void retain(Set<String> models) {
+      probed.values().forEach(known -> known.keySet().retainAll(models));
+    }
+
+    void forget(Replica replica) {
+      probed.remove(replica);
+    }
+
+    void forget(String model) {
+      probed.values().forEach(models -> models.remove(model));
+    }
+  }
+
+  /**
+   * How comparisons of one model went.
+   *
+   * <p>Thread-safe.
+   */
+  public static final class ParityStatus {
+
+    private final Map<ParityResult, Long> counts = new EnumMap<>(ParityResult.class);
+    private @Nullable TokenDifference last;
+    private int equalInARow;
+
+    ParityStatus() {
+      for (ParityResult result : ParityResult.values()) {
+        counts.put(result, 0L);
+      }
+    }
+
+    synchronized void count(ParityResult result) {
+      counts.merge(result, 1L, Long::sum);
+      if (result == ParityResult.EQUAL) {
+        equalInARow++;
+      } else if (result == ParityResult.DIFFERENT) {
+        equalInARow = 0;
+      }
+    }
+
+    synchronized void differed(TokenDifference difference) {
+      last = difference;
+    }
+
+    synchronized void beginAnew() {
+      equalInARow = 0;
+    }
+
+    /** Comparisons without a difference since the last one, or since {@link #beginAnew}. */
+    synchronized int equalInARow() {
+      return equalInARow;
+    }
+
+    /** Comparisons by their result. */
+    public synchronized Map<ParityResult, Long> counts() {
+      return new EnumMap<>(counts);
+    }
+
+    /** The last difference that was seen; null if none was. */
+    public synchronized @Nullable TokenDifference last() {
+      return last;
+    }
   }
 }

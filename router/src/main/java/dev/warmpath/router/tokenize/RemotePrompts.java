@@ -6,8 +6,8 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.MetricValues;
+import dev.warmpath.router.prompt.PromptPool.RemoteReader;
 import dev.warmpath.router.prompt.ReadRequest;
-import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.router.upstream.EngineHttp;
@@ -15,19 +15,23 @@ import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.chat.EngineDate;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -390,6 +394,43 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
 
     private static long weight(int[] ids) {
       return (long) ids.length * BYTES_PER_TOKEN + BYTES_PER_ENTRY;
+    }
+  }
+
+  /**
+   * The dates by the clocks of the models' engines.
+   *
+   * <p>Thread-safe.
+   */
+  public static final class EngineDates {
+
+    private final Supplier<RouterConfig> running;
+    private final Function<@Nullable String, @Nullable String> modelOf;
+    private final Clock clock;
+
+    /** With the configured model that a name in requests means. */
+    public EngineDates(
+        Supplier<RouterConfig> running,
+        Function<@Nullable String, @Nullable String> modelOf,
+        Clock clock) {
+      this.running = running;
+      this.modelOf = modelOf;
+      this.clock = clock;
+    }
+
+    /** The date in prompts for a model; null if it is about to change, or has just changed. */
+    @Nullable LocalDate of(@Nullable String name) {
+      return EngineDate.by(clock.withZone(zone(modelOf.apply(name))));
+    }
+
+    private ZoneId zone(@Nullable String model) {
+      return running.get().models().stream()
+          .filter(configured -> configured.name().equals(model))
+          .map(configured -> configured.rendering().timeZone())
+          .filter(Objects::nonNull)
+          .findFirst()
+          .map(ZoneId::of)
+          .orElseGet(ZoneId::systemDefault);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.warmpath.router.upstream;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.upstream.Upstreams.Credentials;
 import io.vertx.core.http.RequestOptions;
 import io.vertx.core.net.SocketAddress;
 import java.net.URI;

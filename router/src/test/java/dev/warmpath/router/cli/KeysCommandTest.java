@@ -3,8 +3,8 @@ package dev.warmpath.router.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ConfigException;
-import dev.warmpath.router.security.ApiKeyConfig;
 import dev.warmpath.router.security.ApiKeys;
+import dev.warmpath.router.security.ApiKeys.ApiKeyConfig;
 import dev.warmpath.router.security.Secrets;
 import java.io.PrintWriter;
 import java.io.StringWriter;

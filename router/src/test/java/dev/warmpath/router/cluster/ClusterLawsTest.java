@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warmpath.router.cluster.Rows.ClientRow;
 import dev.warmpath.router.cluster.Rows.EngineRow;
+import dev.warmpath.router.cluster.Rows.IdSet;
 import dev.warmpath.router.cluster.Rows.QueueRow;
 import dev.warmpath.router.fleet.Booking;
 import dev.warmpath.router.fleet.PrefillModel;

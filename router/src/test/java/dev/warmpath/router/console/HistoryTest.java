@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.RingFill;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.console.Totals.HitRates;
 import dev.warmpath.router.dispatch.Assignment;
 import dev.warmpath.router.dispatch.Dispatcher;
 import dev.warmpath.router.dispatch.PreparedRequest;

@@ -3,6 +3,7 @@ package dev.warmpath.router.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.router.fleet.PrefillModel.PrefillPeriod;
 import dev.warmpath.router.routing.PrefillCost;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;

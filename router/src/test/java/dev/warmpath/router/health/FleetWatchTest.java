@@ -19,6 +19,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.KvTransfer;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Store;
+import dev.warmpath.router.health.FleetWatch.TroubleLog;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;

@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureSink;
+import dev.warmpath.router.logs.TapQueue.RecordKind;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

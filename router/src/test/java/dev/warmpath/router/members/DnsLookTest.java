@@ -10,6 +10,7 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.members.DnsClient.Search;
+import dev.warmpath.router.members.Look.DnsLook;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import java.io.IOException;
 import java.net.InetSocketAddress;

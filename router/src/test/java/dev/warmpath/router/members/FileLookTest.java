@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.members.Look.FileLook;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

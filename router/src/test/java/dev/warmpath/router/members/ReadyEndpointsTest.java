@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.DiscoveryConfig;
+import dev.warmpath.router.members.KubernetesLook.ReadyEndpoints;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.dispatch.RoutingHints;
+import dev.warmpath.router.prompt.PromptPool.BodyWatch;
+import dev.warmpath.router.prompt.PromptPool.RemoteReader;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;

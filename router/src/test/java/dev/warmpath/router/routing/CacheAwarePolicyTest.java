@@ -7,6 +7,7 @@ import static dev.warmpath.router.routing.Fleets.of;
 import static dev.warmpath.router.routing.Fleets.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.routing.CacheAwarePolicy.RoutedPrefixes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -2,6 +2,7 @@ package dev.warmpath.router.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.routing.ConsistentHashPolicy.HashRing;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 

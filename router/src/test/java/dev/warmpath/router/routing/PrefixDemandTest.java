@@ -5,6 +5,7 @@ import static dev.warmpath.router.routing.Fleets.prompt;
 import static dev.warmpath.router.routing.Fleets.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.routing.WarmPolicy.PrefixDemand;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,8 @@ import static dev.warmpath.router.routing.Fleets.of;
 import static dev.warmpath.router.routing.Fleets.turned;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.routing.Policies.RandomPolicy;
+import dev.warmpath.router.routing.Policies.RoundRobinPolicy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

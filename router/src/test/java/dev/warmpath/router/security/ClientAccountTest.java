@@ -2,6 +2,7 @@ package dev.warmpath.router.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.security.ApiKeys.ApiKeyConfig;
 import dev.warmpath.router.security.ClientAccount.Verdict;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -3,6 +3,7 @@ package dev.warmpath.router.tokenize;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.tokenize.HubFiles.HubSettings;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.io.IOException;
 import java.nio.file.Files;

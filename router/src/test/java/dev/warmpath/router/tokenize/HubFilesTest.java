@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.tokenize.FakeHub.Seen;
+import dev.warmpath.router.tokenize.HubFiles.HubSettings;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.io.IOException;

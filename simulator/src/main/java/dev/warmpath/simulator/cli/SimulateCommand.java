@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.cli;
 
+import dev.warmpath.router.Quiet;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.router.warmup.Quiet;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.CellsCsv;
 import dev.warmpath.simulator.study.CellsJson;

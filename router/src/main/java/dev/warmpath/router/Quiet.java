@@ -1,4 +1,4 @@
-package dev.warmpath.router.warmup;
+package dev.warmpath.router;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.warmup;
+package dev.warmpath.router;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;

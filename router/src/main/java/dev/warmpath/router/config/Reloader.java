@@ -1,13 +1,12 @@
-package dev.warmpath.router.reload;
+package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.ConfigException;
-import dev.warmpath.router.config.FileWatch;
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.ConfigChanges.ConfigChange;
 import dev.warmpath.router.metrics.Metric;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,6 +120,84 @@ public final class Reloader {
     ReloadResult result = reload(file + " has changed", content);
     if (!result.problems().isEmpty()) {
       throw new IOException("refused: " + String.join("; ", result.problems()));
+    }
+  }
+
+  /**
+   * The configuration that holds at the moment.
+   *
+   * <p>Single writer, many readers.
+   */
+  public static final class RunningConfig implements Supplier<RouterConfig> {
+
+    private volatile RouterConfig now;
+
+    public RunningConfig(RouterConfig start) {
+      this.now = start;
+    }
+
+    @Override
+    public RouterConfig get() {
+      return now;
+    }
+
+    void set(RouterConfig next) {
+      now = next;
+    }
+  }
+
+  /** Reads the configuration as it was read at the start. Implementations are thread-safe. */
+  public interface ConfigLoader {
+
+    /** Of a process whose configuration cannot be read anew. */
+    ConfigLoader NONE =
+        (running, content) -> {
+          throw new ConfigException(List.of("this process has no configuration to read anew"));
+        };
+
+    /**
+     * Reads it, with flags and all. A {@code reload.watch} that runs goes on unless it is switched
+     * off in so many words: what is left out may only be missing for a moment.
+     *
+     * @param content of its file; null to read that now
+     */
+    RouterConfig load(RouterConfig running, byte @Nullable [] content) throws ConfigException;
+
+    /** The file in which it is; null for none. */
+    default @Nullable Path file() {
+      return null;
+    }
+  }
+
+  /**
+   * What came of a reload: problems, and nothing was changed, or changes.
+   *
+   * @param applied what holds now
+   * @param needsRestart what another configuration says and a reload cannot change
+   */
+  public record ReloadResult(
+      List<String> problems, List<ConfigChange> applied, List<ConfigChange> needsRestart) {
+
+    public ReloadResult {
+      problems = List.copyOf(problems);
+      applied = List.copyOf(applied);
+      needsRestart = List.copyOf(needsRestart);
+    }
+
+    static ReloadResult refused(List<String> problems) {
+      return new ReloadResult(problems, List.of(), List.of());
+    }
+
+    static ReloadResult of(List<ConfigChange> changes) {
+      return new ReloadResult(
+          List.of(),
+          changes.stream().filter(ConfigChange::reloadable).toList(),
+          changes.stream().filter(change -> !change.reloadable()).toList());
+    }
+
+    /** In a word, for metrics. */
+    public String label() {
+      return !problems.isEmpty() ? "refused" : applied.isEmpty() ? "unchanged" : "applied";
     }
   }
 }

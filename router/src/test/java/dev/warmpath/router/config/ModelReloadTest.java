@@ -1,11 +1,11 @@
-package dev.warmpath.router.reload;
+package dev.warmpath.router.config;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.ConfigChanges.ConfigChange;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.rig.Backend;

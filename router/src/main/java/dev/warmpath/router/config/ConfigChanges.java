@@ -1,9 +1,5 @@
-package dev.warmpath.router.reload;
+package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.ConfigException;
-import dev.warmpath.router.config.ConfigKey;
-import dev.warmpath.router.config.Records;
-import dev.warmpath.router.config.RouterConfig;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -169,5 +165,27 @@ public final class ConfigChanges {
       items.add(other == null ? item : merged(item, other));
     });
     return items;
+  }
+
+  /**
+   * A key whose value is another one in another configuration.
+   *
+   * @param key with the name of a list's item in brackets; {@code replicas[a]} stands for all of it
+   * @param before as text; empty for none
+   * @param after as text; empty for none
+   * @param reloadable whether a reload changes it
+   */
+  public record ConfigChange(String key, String before, String after, boolean reloadable) {
+
+    private static final String NONE = "(none)";
+
+    @Override
+    public String toString() {
+      return key + ": " + shown(before) + " → " + shown(after);
+    }
+
+    private static String shown(String value) {
+      return value.isEmpty() ? NONE : value;
+    }
   }
 }

@@ -1,4 +1,4 @@
-package dev.warmpath.router.reload;
+package dev.warmpath.router.config;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -8,8 +8,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.cli.ServeFlags;
-import dev.warmpath.router.config.ConfigException;
-import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.ConfigChanges.ConfigChange;
+import dev.warmpath.router.config.Reloader.ReloadResult;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Load;
