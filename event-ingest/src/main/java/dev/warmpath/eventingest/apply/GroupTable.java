@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.wire.EventRow;
-import dev.warmpath.eventingest.wire.GroupSpec;
+import dev.warmpath.eventingest.wire.EventRow.GroupSpec;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.block.ChainSpace;

@@ -6,7 +6,7 @@ import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
-import dev.warmpath.kvindex.enginehash.HashedKeys;
+import dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

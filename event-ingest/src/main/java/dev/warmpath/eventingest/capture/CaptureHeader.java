@@ -36,4 +36,48 @@ public record CaptureHeader(
   public Optional<CaptureStream> stream(int id) {
     return streams.stream().filter(stream -> stream.id() == id).findFirst();
   }
+
+  /**
+   * One recorded engine, as the header describes it.
+   *
+   * @param id the number by which records refer to it
+   * @param replica the replica's name
+   * @param dpRank its data-parallel rank
+   * @param engine "vllm", "sglang", "trtllm" or "warmpath-sim"
+   * @param model the served model, empty when unknown
+   * @param fields every field of the header's entry, also those that are not known here
+   */
+  public record CaptureStream(
+      int id,
+      String replica,
+      int dpRank,
+      String engine,
+      String model,
+      Map<String, @Nullable Object> fields) {
+
+    /** A stream of which no more is known than a live recorder can know. */
+    public static CaptureStream live(int id, String replica, String engine, String model) {
+      return new CaptureStream(id, replica, 0, engine, model, Map.of());
+    }
+
+    /** The same with what was configured at the engine. */
+    public CaptureStream with(Map<String, Object> config) {
+      return new CaptureStream(id, replica, dpRank, engine, model, Map.of("config", config));
+    }
+
+    /** The engine's release, empty when not said. */
+    public String engineVersion() {
+      return fields.get("engine_version") instanceof String version ? version : "";
+    }
+
+    /** Tokens a block, or 0 when not said. */
+    public int blockSizeTokens() {
+      return fields.get("block_size") instanceof Long size ? Math.toIntExact(size) : 0;
+    }
+
+    /** The engine's {@code config} entry {@code key}, or null. */
+    public @Nullable Object config(String key) {
+      return fields.get("config") instanceof Map<?, ?> config ? config.get(key) : null;
+    }
+  }
 }

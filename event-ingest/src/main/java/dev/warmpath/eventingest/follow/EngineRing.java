@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.follow.IngestOptions.RingLimits;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,5 +1,7 @@
 package dev.warmpath.eventingest.follow;
 
+import dev.warmpath.eventingest.follow.IngestOptions.BackoffLimits;
+
 /**
  * How long to wait before an engine is asked again that did not answer a replay to its end: longer
  * from time to time, and not as long as other engines.

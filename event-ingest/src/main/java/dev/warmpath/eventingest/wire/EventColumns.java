@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.wire;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The events of one batch: a row for each, the hashes of all in one column and the tokens of all in
@@ -179,6 +180,26 @@ public final class EventColumns {
     }
     if (rows.size() > KEPT_ROWS) {
       rows.subList(KEPT_ROWS, rows.size()).clear();
+    }
+  }
+
+  /** Why an event of a batch was not read. */
+  public enum SkipReason {
+    /** An event type that is not known here. */
+    UNKNOWN_TYPE,
+    /** Neither array nor map, or without a type. */
+    UNTYPED,
+    /** A store with a field missing or of a wrong type: its blocks are not credited. */
+    MALFORMED_STORED,
+    /**
+     * A removal with a field missing or of a wrong type: blocks may be credited that are gone, so
+     * the stream cannot be believed any more.
+     */
+    MALFORMED_REMOVED;
+
+    /** The constant as it appears in metrics. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.wire;
 
+import dev.warmpath.eventingest.wire.EventRow.BlockKeys;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,8 +1,10 @@
 package dev.warmpath.eventingest.wire;
 
+import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ExtraKey;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -213,5 +215,86 @@ public final class EventRow {
     EventRow copy = new EventRow(columns);
     copy.saysAs(this);
     return copy;
+  }
+
+  /**
+   * What a store says about its blocks' identity besides tokens.
+   *
+   * <p>vLLM lists extra keys per block (since 0.19) and repeats the adapter's name among them;
+   * SGLang and older vLLM give one adapter name and one salt for the whole event. {@link #of} makes
+   * one form of both.
+   *
+   * @param loraName the adapter that computed the blocks, or null
+   * @param cacheSalt SGLang's salt of the whole chain, or null
+   * @param perBlock one list for each hash as the event gave them, or empty when it gave none
+   * @param naming {@code DENSE}, unless the keys by themselves forbid to name the blocks
+   */
+  public record BlockKeys(
+      @Nullable String loraName,
+      @Nullable String cacheSalt,
+      List<List<ExtraKey>> perBlock,
+      Naming naming) {
+
+    /** No extra keys at all. */
+    public static final BlockKeys NONE = new BlockKeys(null, null, List.of(), Naming.DENSE);
+
+    /**
+     * The extra keys of one block, in the order of {@link dev.warmpath.kvindex.block.PromptKeys}.
+     *
+     * @param block its index in the event
+     * @param first whether it is the first block of a chain, which alone carries a salt
+     */
+    public List<ExtraKey> of(int block, boolean first) {
+      List<ExtraKey> given = perBlock.isEmpty() ? List.of() : perBlock.get(block);
+      if (loraName == null && cacheSalt == null) {
+        return given;
+      }
+      List<ExtraKey> keys = new ArrayList<>(given.size() + 2);
+      if (loraName != null && !startsWithLora(given)) {
+        keys.add(new ExtraKey.Lora(loraName));
+      }
+      keys.addAll(given);
+      if (cacheSalt != null && first) {
+        keys.add(new ExtraKey.CacheSalt(cacheSalt));
+      }
+      return keys;
+    }
+
+    private static boolean startsWithLora(List<ExtraKey> keys) {
+      return !keys.isEmpty() && keys.get(0) instanceof ExtraKey.Lora;
+    }
+  }
+
+  /**
+   * How a KV-cache group keeps blocks.
+   *
+   * @param kind vLLM's {@code kv_cache_spec_kind}, or null when the engine does not say
+   * @param slidingWindowTokens its window, 0 for none
+   */
+  public record GroupSpec(@Nullable String kind, int slidingWindowTokens) {
+
+    /** An engine that names no groups: it has one, of full attention. */
+    public static final GroupSpec UNSAID = new GroupSpec(null, 0);
+
+    public GroupSpec {
+      if (slidingWindowTokens < 0) {
+        throw new IllegalArgumentException("slidingWindowTokens=" + slidingWindowTokens);
+      }
+    }
+
+    /** The rule by which the group agrees to a hit. */
+    public CacheGroup.Kind rule() {
+      if (kind == null) {
+        return CacheGroup.Kind.FULL_ATTENTION;
+      }
+      return switch (kind) {
+        case "full_attention", "mla_attention", "sink_full_attention" ->
+            CacheGroup.Kind.FULL_ATTENTION;
+        case "sliding_window", "sliding_window_mla" ->
+            slidingWindowTokens > 0 ? CacheGroup.Kind.SLIDING_WINDOW : CacheGroup.Kind.UNKNOWN;
+        case "mamba" -> CacheGroup.Kind.MAMBA;
+        default -> CacheGroup.Kind.UNKNOWN;
+      };
+    }
   }
 }

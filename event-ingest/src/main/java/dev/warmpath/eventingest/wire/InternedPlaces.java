@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.wire;
 
+import dev.warmpath.eventingest.wire.EventRow.GroupSpec;
 import dev.warmpath.kvindex.StorageTier;
 import java.util.Arrays;
 import java.util.Objects;

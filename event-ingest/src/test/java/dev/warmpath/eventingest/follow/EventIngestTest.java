@@ -17,6 +17,8 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.VisibleTimes;
+import dev.warmpath.eventingest.follow.IngestOptions.BackoffLimits;
+import dev.warmpath.eventingest.follow.IngestOptions.RingLimits;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.kvindex.IndexLimits;

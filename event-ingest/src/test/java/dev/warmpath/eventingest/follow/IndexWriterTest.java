@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.follow.IngestOptions.RingLimits;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.follow.IngestOptions.BackoffLimits;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.hashing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.hashing.PromptHasher.HashedPrompt;
 import dev.warmpath.eventingest.hashing.PromptHasher.Order;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -10,7 +11,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
-import dev.warmpath.kvindex.enginehash.HashedKeys;
+import dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -2,12 +2,12 @@ package dev.warmpath.eventingest.hashing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
 import dev.warmpath.eventingest.wire.ColumnsOf;
 import dev.warmpath.eventingest.wire.EventRow;
-import dev.warmpath.eventingest.wire.GroupSpec;
+import dev.warmpath.eventingest.wire.EventRow.BlockKeys;
+import dev.warmpath.eventingest.wire.EventRow.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.block.BlockChain;

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.StreamCounter;
+import dev.warmpath.eventingest.transport.ReplayClient.ReplaySink;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import org.junit.jupiter.api.Test;
 import org.zeromq.SocketType;

@@ -1,5 +1,7 @@
 package dev.warmpath.eventingest.wire;
 
+import dev.warmpath.eventingest.wire.EventRow.BlockKeys;
+import dev.warmpath.eventingest.wire.EventRow.GroupSpec;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.wire;
 
+import dev.warmpath.eventingest.wire.EventColumns.SkipReason;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;

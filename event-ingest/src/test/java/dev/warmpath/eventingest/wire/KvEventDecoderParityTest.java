@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.wire.EventColumns.SkipReason;
 import dev.warmpath.eventingest.wire.KvEventEncoder.Form;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.wire;
 
 import dev.warmpath.eventingest.wire.EventReader.Field;
+import dev.warmpath.eventingest.wire.EventRow.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import org.jspecify.annotations.Nullable;

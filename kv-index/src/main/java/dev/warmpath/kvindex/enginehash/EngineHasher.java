@@ -1,6 +1,7 @@
 package dev.warmpath.kvindex.enginehash;
 
 import dev.warmpath.kvindex.block.ExtraKey;
+import dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.List;

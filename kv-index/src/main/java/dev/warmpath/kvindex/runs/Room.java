@@ -1,5 +1,10 @@
 package dev.warmpath.kvindex.runs;
 
+import static dev.warmpath.kvindex.runs.RunHeaders.CHILDREN;
+import static dev.warmpath.kvindex.runs.RunHeaders.SHAPE;
+import static dev.warmpath.kvindex.runs.RunHeaders.SLABS;
+import static dev.warmpath.kvindex.runs.RunHeaders.TOUCHED;
+
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
@@ -152,5 +157,165 @@ public final class Room {
   /** Whether the engine keeps more than one and a half times as much as one does on average. */
   private boolean isGreedy(RunEngine engine) {
     return 2 * engine.kept() > 3 * fairBlocks.getAsLong();
+  }
+
+  /**
+   * Moves slabs out of a segment that has few left, so that it can be given back.
+   *
+   * <p>Single writer; readers whose run is touched begin again.
+   */
+  public static final class SlabMover {
+
+    private final Runs runs;
+    private final Holdings holdings;
+
+    public SlabMover(Runs runs, Holdings holdings) {
+      this.runs = runs;
+      this.holdings = holdings;
+    }
+
+    /** Gives a segment back; false if so many free slabs would not remain then. */
+    public boolean giveBack(int remaining) {
+      if (runs.columns.free() < SlabColumns.SEGMENT_SLABS + remaining) {
+        return false;
+      }
+      int first = runs.columns.close();
+      for (int slab = first; slab < first + SlabColumns.SEGMENT_SLABS; slab++) {
+        int run = runs.columns.owner(slab);
+        if (run != 0) {
+          move(run, slab);
+        }
+      }
+      runs.columns.drop(first);
+      return true;
+    }
+
+    private void move(int run, int slab) {
+      int moved = runs.columns.allocate(run);
+      copy(runs.columns.locals(slab), slab, runs.columns.locals(moved), moved);
+      copy(runs.columns.hashes(slab), slab, runs.columns.hashes(moved), moved);
+      moveCopies(run, slab, moved);
+      int listed = runs.columns.listed(slab);
+      runs.hashes.remove(slab, listed);
+      for (int left = listed; left != 0; left &= left - 1) {
+        runs.hashes.addTwin(moved, Integer.numberOfTrailingZeros(left));
+      }
+      int[] h = runs.headers.segment(run);
+      int at = RunHeaders.at(run);
+      RunHeaders.begin(h, at);
+      h[at + SLABS + ordinal(h, at, slab)] = moved;
+      RunHeaders.end(h, at);
+    }
+
+    private static void copy(long[] from, int slab, long[] to, int moved) {
+      System.arraycopy(from, SlabColumns.at(slab), to, SlabColumns.at(moved), SlabColumns.BLOCKS);
+    }
+
+    private static int ordinal(int[] h, int at, int slab) {
+      int ordinal = 0;
+      while (h[at + SLABS + ordinal] != slab) {
+        ordinal++;
+      }
+      return ordinal;
+    }
+
+    /** Copies are known by the number of their block, which is that of its slab. */
+    private void moveCopies(int source, int slab, int moved) {
+      if (runs.copies.isEmpty()) {
+        return;
+      }
+      int run = runs.names(source);
+      for (int i = 0; i < holdings.count(run); i++) {
+        if (holdings.sourceOf(run, i) == source) {
+          moveCopiesOf(holdings.shelfOf(run, i), slab, moved);
+        }
+      }
+    }
+
+    private void moveCopiesOf(int shelf, int slab, int moved) {
+      for (int block = 0; block < SlabColumns.BLOCKS; block++) {
+        int before = slab * SlabColumns.BLOCKS + block;
+        int more = runs.copies.more(shelf, before);
+        if (more != 0) {
+          runs.copies.forget(shelf, before);
+          runs.copies.add(shelf, moved * SlabColumns.BLOCKS + block, more);
+        }
+      }
+    }
+  }
+
+  /**
+   * Chooses what to evict: leaf runs that nobody stored to or asked for since the last time round.
+   * A clock, whose hand takes back the mark of each run that it passes.
+   *
+   * <p>Single writer.
+   */
+  private static final class ClockEviction {
+
+    /** A search for the runs of one engine ends after so many. */
+    private static final int STEPS = 1 << 12;
+
+    private final Runs runs;
+    private final Holdings holdings;
+    private final Shelves shelves;
+    private int hand;
+    private int ownHand;
+
+    public ClockEviction(Runs runs, Holdings holdings, Shelves shelves) {
+      this.runs = runs;
+      this.holdings = holdings;
+      this.shelves = shelves;
+    }
+
+    /** A held leaf, or 0 when there is none at all. */
+    public int victim() {
+      int bound = runs.headers.bound();
+      for (int steps = 0; steps < 2 * bound; steps++) {
+        hand = hand + 1 < bound ? hand + 1 : 1;
+        boolean cold = isCold(hand);
+        if (cold && isLeaf(hand)) {
+          return hand;
+        }
+      }
+      return 0;
+    }
+
+    /** A leaf that the engine in this slot holds and nobody else, or 0 when none is found soon. */
+    public int victimOf(int slot) {
+      int bound = runs.headers.bound();
+      for (int steps = Math.min(STEPS, 2 * bound); steps > 0; steps--) {
+        ownHand = ownHand + 1 < bound ? ownHand + 1 : 1;
+        if (isLeaf(ownHand) && isOnly(ownHand, slot) && isCold(ownHand)) {
+          return ownHand;
+        }
+      }
+      return 0;
+    }
+
+    private boolean isLeaf(int run) {
+      int[] h = runs.headers.segment(run);
+      int at = RunHeaders.at(run);
+      return RunHeaders.kind(h[at + SHAPE]) == RunHeaders.NAMES
+          && h[at + CHILDREN] == 0
+          && holdings.count(run) > 0;
+    }
+
+    private boolean isOnly(int run, int slot) {
+      for (int i = holdings.count(run) - 1; i >= 0; i--) {
+        if (shelves.get(holdings.shelfOf(run, i)).slot != slot) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    /** Whether the run has no mark; takes it back if it has. */
+    private boolean isCold(int run) {
+      int[] h = runs.headers.segment(run);
+      int at = RunHeaders.at(run) + TOUCHED;
+      boolean cold = h[at] == 0;
+      h[at] = 0;
+      return cold;
+    }
   }
 }

@@ -4,8 +4,8 @@ import static dev.warmpath.kvindex.enginehash.HashAlgorithm.SHA256;
 import static dev.warmpath.kvindex.enginehash.HashAlgorithm.SHA256_CBOR;
 import static dev.warmpath.kvindex.enginehash.HashAlgorithm.XXHASH;
 import static dev.warmpath.kvindex.enginehash.HashAlgorithm.XXHASH_CBOR;
-import static dev.warmpath.kvindex.enginehash.HashedKeys.TAGGED;
-import static dev.warmpath.kvindex.enginehash.HashedKeys.UNTAGGED;
+import static dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys.TAGGED;
+import static dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys.UNTAGGED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.block.ExtraKey.CacheSalt;
 import dev.warmpath.kvindex.block.ExtraKey.Lora;
 import dev.warmpath.kvindex.block.ExtraKey.Multimodal;
 import dev.warmpath.kvindex.block.ExtraKey.PromptEmbeds;
+import dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -1,5 +1,6 @@
 package dev.warmpath.kvindex.runs;
 
+import dev.warmpath.kvindex.runs.Room.SlabMover;
 import java.util.stream.LongStream;
 
 /**

@@ -1,9 +1,9 @@
 package dev.warmpath.kvindex.stopped;
 
 import dev.warmpath.kvindex.runs.Holdings;
+import dev.warmpath.kvindex.runs.Room.SlabMover;
 import dev.warmpath.kvindex.runs.RunHeaders;
 import dev.warmpath.kvindex.runs.Runs;
-import dev.warmpath.kvindex.runs.SlabMover;
 import java.util.Set;
 import org.objectweb.asm.Type;
 

@@ -1,8 +1,8 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
-import dev.warmpath.eventingest.follow.RingLimits;
+import dev.warmpath.eventingest.follow.IngestOptions.BackoffLimits;
+import dev.warmpath.eventingest.follow.IngestOptions.RingLimits;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.eventingest.transport.ReplayLimits;

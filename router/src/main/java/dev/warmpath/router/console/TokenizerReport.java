@@ -9,7 +9,7 @@ import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.encode.EncodeCounts;
-import dev.warmpath.tokenizer.encode.LayerCounts;
+import dev.warmpath.tokenizer.encode.EncodeCounts.LayerCounts;
 import java.util.List;
 import java.util.Locale;
 

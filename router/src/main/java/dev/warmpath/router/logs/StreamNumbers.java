@@ -4,7 +4,7 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.hashing.SglangRules;
 import java.util.LinkedHashMap;
 import java.util.List;

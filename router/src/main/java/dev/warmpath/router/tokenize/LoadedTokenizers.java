@@ -14,7 +14,7 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.EncodeBudget;
 import dev.warmpath.tokenizer.encode.EncodeCounts;
-import dev.warmpath.tokenizer.encode.LayerCounts;
+import dev.warmpath.tokenizer.encode.EncodeCounts.LayerCounts;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.image.ImageMemory;
 import dev.warmpath.tokenizer.image.PromptImages;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.entry;
 
-import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
-import dev.warmpath.eventingest.follow.RingLimits;
+import dev.warmpath.eventingest.follow.IngestOptions.BackoffLimits;
+import dev.warmpath.eventingest.follow.IngestOptions.RingLimits;
 import dev.warmpath.eventingest.hashing.EventFormat;
 import dev.warmpath.eventingest.hashing.SglangNamespaces;
 import dev.warmpath.eventingest.hashing.SglangRules;

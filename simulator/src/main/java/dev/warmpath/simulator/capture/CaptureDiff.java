@@ -1,10 +1,10 @@
 package dev.warmpath.simulator.capture;
 
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

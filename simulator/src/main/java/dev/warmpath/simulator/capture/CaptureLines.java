@@ -1,19 +1,19 @@
 package dev.warmpath.simulator.capture;
 
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.ColumnDecoder;
 import dev.warmpath.eventingest.wire.EventColumns;
+import dev.warmpath.eventingest.wire.EventColumns.SkipReason;
 import dev.warmpath.eventingest.wire.EventRow;
 import dev.warmpath.eventingest.wire.Naming;
-import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.kvindex.block.ExtraKey;

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.capture;
 
 import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
@@ -11,7 +12,6 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureSink;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.DateTimeException;

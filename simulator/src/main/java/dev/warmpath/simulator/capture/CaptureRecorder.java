@@ -1,17 +1,17 @@
 package dev.warmpath.simulator.capture;
 
 import dev.warmpath.eventingest.StreamCounter;
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureSink;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.transport.EventPoller;
 import dev.warmpath.eventingest.transport.EventSubscriber;
 import dev.warmpath.eventingest.transport.LiveSink;
 import dev.warmpath.eventingest.transport.ReplayClient;
+import dev.warmpath.eventingest.transport.ReplayClient.ReplaySink;
 import dev.warmpath.eventingest.transport.ReplayLimits;
-import dev.warmpath.eventingest.transport.ReplaySink;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

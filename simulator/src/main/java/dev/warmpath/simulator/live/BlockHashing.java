@@ -4,7 +4,7 @@ import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
-import dev.warmpath.kvindex.enginehash.HashedKeys;
+import dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

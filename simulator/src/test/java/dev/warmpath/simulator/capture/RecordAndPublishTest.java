@@ -3,11 +3,11 @@ package dev.warmpath.simulator.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package dev.warmpath.simulator.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureReader;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.RouterProcess;

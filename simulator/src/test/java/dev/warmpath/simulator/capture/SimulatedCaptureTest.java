@@ -3,8 +3,8 @@ package dev.warmpath.simulator.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureHeader.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureRecord;
-import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.IndexLimits;

@@ -1,15 +1,15 @@
 package dev.warmpath.simulator.fault;
 
 import dev.warmpath.eventingest.apply.EventApplier;
-import dev.warmpath.eventingest.hashing.HashedPrompt;
 import dev.warmpath.eventingest.hashing.KnownScheme;
+import dev.warmpath.eventingest.hashing.PromptHasher.HashedPrompt;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
-import dev.warmpath.kvindex.enginehash.HashedKeys;
+import dev.warmpath.kvindex.enginehash.HashScheme.HashedKeys;
 
 /** What is made of the prompts that an engine is given. Immutable. */
 enum GivenPrompts {

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.deepseek;
 
+import dev.warmpath.tokenizer.deepseek.DeepSeekMessage.DeepSeekToolCall;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import dev.warmpath.tokenizer.template.value.JsonText;
 import dev.warmpath.tokenizer.template.value.Values;

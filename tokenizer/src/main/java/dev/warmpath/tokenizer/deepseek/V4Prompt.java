@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.deepseek;
 
 import dev.warmpath.tokenizer.chat.ChatRequest;
 import dev.warmpath.tokenizer.chat.TemplateArguments;
+import dev.warmpath.tokenizer.deepseek.DeepSeekMessage.DeepSeekToolCall;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import java.util.ArrayList;
 import java.util.Comparator;

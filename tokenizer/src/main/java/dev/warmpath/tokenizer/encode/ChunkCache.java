@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.encode;
 import com.dynatrace.hash4j.hashing.HashValue128;
 import com.dynatrace.hash4j.hashing.Hasher128;
 import com.dynatrace.hash4j.hashing.Hashing;
+import dev.warmpath.tokenizer.encode.EncodeCounts.LayerCounts;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;

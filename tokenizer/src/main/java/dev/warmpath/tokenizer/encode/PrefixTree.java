@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.encode;
 
+import dev.warmpath.tokenizer.encode.EncodeCounts.LayerCounts;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.encode;
 
+import dev.warmpath.tokenizer.encode.EncodeCounts.LayerCounts;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;

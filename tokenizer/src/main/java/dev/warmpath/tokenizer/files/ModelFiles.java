@@ -4,16 +4,21 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.encode.AddedToken;
 import dev.warmpath.tokenizer.encode.TokenizerShape;
 import dev.warmpath.tokenizer.image.ImageTokens;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -192,5 +197,126 @@ public record ModelFiles(
     }
     String message = e.getMessage();
     return message == null ? e.getClass().getSimpleName() : message;
+  }
+
+  /** Reads the special tokens that templates may name from the tokenizer's configuration. */
+  private static final class SpecialTokens {
+
+    private static final List<String> NAMES =
+        List.of(
+            "bos_token",
+            "eos_token",
+            "unk_token",
+            "sep_token",
+            "pad_token",
+            "cls_token",
+            "mask_token");
+
+    private SpecialTokens() {}
+
+    /** The tokens by name; {@code map} fills in what {@code config} does not have. */
+    static Map<String, String> named(ObjectNode config, ObjectNode map) {
+      Map<String, String> tokens = new LinkedHashMap<>();
+      for (String name : NAMES) {
+        put(tokens, name, config.has(name) ? config.path(name) : map.path(name));
+      }
+      JsonNode extra = config.path("extra_special_tokens");
+      extra.properties().forEach(entry -> put(tokens, entry.getKey(), entry.getValue()));
+      return Map.copyOf(tokens);
+    }
+
+    /** All tokens that the configuration names in one way or another. */
+    static Set<String> configured(ObjectNode config, Map<String, String> named) {
+      Set<String> tokens = new TreeSet<>(named.values());
+      addAll(tokens, config.path("added_tokens_decoder"));
+      addAll(tokens, config.path("additional_special_tokens"));
+      addAll(tokens, config.path("extra_special_tokens"));
+      return tokens;
+    }
+
+    private static void addAll(Set<String> tokens, JsonNode list) {
+      for (JsonNode token : list) {
+        String content = content(token);
+        if (content != null && !content.isEmpty()) {
+          tokens.add(content);
+        }
+      }
+    }
+
+    private static void put(Map<String, String> tokens, String name, JsonNode token) {
+      String content = content(token);
+      if (content != null) {
+        tokens.putIfAbsent(name, content);
+      }
+    }
+
+    /** A token is written as a string, or as an object with its properties. */
+    private static @Nullable String content(JsonNode token) {
+      JsonNode content = token.isObject() ? token.path("content") : token;
+      return content.isTextual() ? content.textValue() : null;
+    }
+  }
+
+  /** Finds the chat templates of a model, as text. */
+  private static final class TemplateSources {
+
+    private static final String DEFAULT = "default";
+
+    private TemplateSources() {}
+
+    /**
+     * The tokenizer's templates by name, a single one as {@code default}, and the multimodal
+     * processor's own as {@value ChatRenderer#PROCESSOR}.
+     */
+    static Map<String, String> read(Path directory, ObjectNode config) {
+      Map<String, String> named = new LinkedHashMap<>();
+      putConfigured(named, config.path("chat_template"));
+      Path jinja = directory.resolve("chat_template.jinja");
+      putFile(named, DEFAULT, jinja);
+      putFolder(named, directory.resolve("additional_chat_templates"));
+      JsonNode processor = ModelFiles.readObject(directory.resolve("chat_template.json"));
+      String own = processor.path("chat_template").textValue();
+      if (own != null && !Files.exists(jinja)) {
+        named.put(ChatRenderer.PROCESSOR, own);
+      }
+      return Map.copyOf(named);
+    }
+
+    private static void putConfigured(Map<String, String> named, JsonNode template) {
+      if (template.isTextual()) {
+        named.put(DEFAULT, template.textValue());
+      }
+      for (JsonNode entry : template) {
+        if (entry.path("name").isTextual() && entry.path("template").isTextual()) {
+          named.put(entry.path("name").textValue(), entry.path("template").textValue());
+        }
+      }
+    }
+
+    private static void putFolder(Map<String, String> named, Path folder) {
+      if (!Files.isDirectory(folder)) {
+        return;
+      }
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.jinja")) {
+        for (Path file : files) {
+          String name = String.valueOf(file.getFileName());
+          putFile(named, name.substring(0, name.length() - ".jinja".length()), file);
+        }
+      } catch (IOException e) {
+        throw new TokenizerLoadException(folder, "not readable: " + ModelFiles.brief(e), e);
+      }
+    }
+
+    private static void putFile(Map<String, String> named, String name, Path file) {
+      if (!Files.isRegularFile(file)) {
+        return;
+      }
+      try {
+        named.put(name, Files.readString(file));
+      } catch (IOException e) {
+        throw new TokenizerLoadException(
+            file, "not readable as UTF-8 text: " + ModelFiles.brief(e), e);
+      }
+    }
   }
 }

@@ -2,13 +2,17 @@ package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.EngineDate;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.chat.ToolReader;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.template.ChatTemplate;
+import java.time.Clock;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -103,5 +107,38 @@ public final class HarmonyChats implements ModelChats {
       known |= name != null && name.equals(tool.path("function").path("name").textValue());
     }
     Fields.require(known, "tool_choice", "none, auto, required or one of the tools");
+  }
+
+  /**
+   * The date in system messages: the engine's pinned one, or that of its clock, which is not known
+   * near midnight.
+   *
+   * <p>Immutable.
+   */
+  static final class CurrentDate {
+    private final @Nullable String pinned;
+    private final Clock clock;
+
+    CurrentDate(ChatOptions options) {
+      this.pinned = options.harmony().startDate();
+      this.clock = options.clock();
+    }
+
+    /**
+     * The date as text.
+     *
+     * @throws InexactPromptException if it is about to change, or has just changed
+     */
+    String text() {
+      if (pinned != null) {
+        return pinned;
+      }
+      LocalDate date = EngineDate.by(clock);
+      if (date == null) {
+        throw new InexactPromptException(
+            FallbackCause.NEAR_MIDNIGHT, "the engine's date is about to change");
+      }
+      return date.toString();
+    }
   }
 }

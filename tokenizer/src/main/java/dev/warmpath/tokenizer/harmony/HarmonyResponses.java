@@ -7,6 +7,7 @@ import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.harmony.HarmonyChats.CurrentDate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

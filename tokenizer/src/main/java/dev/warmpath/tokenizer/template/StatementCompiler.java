@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template;
 
+import dev.warmpath.tokenizer.template.ExpressionCompiler.ArgumentsEval;
 import dev.warmpath.tokenizer.template.builtin.LoopState;
 import dev.warmpath.tokenizer.template.syntax.Budget;
 import dev.warmpath.tokenizer.template.syntax.Expression;
