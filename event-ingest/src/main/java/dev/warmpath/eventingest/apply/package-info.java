@@ -11,7 +11,7 @@
  * }</pre>
  *
  * <p>Start with {@link EventApplier}, one for each engine. It names a block only if the store shows
- * every token and extra key that the name covers; other blocks are held without a name. {@link
+ * every token and extra key that the name covers; other blocks are held without a name. {@code
  * OffloadChunks} knows what slower tiers return together. {@link SharedStore} is the index entry of
  * a store that several engines read. {@link LearnedCache} is what was learned about an engine, in
  * the form that a snapshot keeps.

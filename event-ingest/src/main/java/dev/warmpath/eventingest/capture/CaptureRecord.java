@@ -20,7 +20,7 @@ public sealed interface CaptureRecord {
   /** Seconds since the capture began, by a monotonic clock. */
   double timeSeconds();
 
-  /** The {@link CaptureStream#id} it belongs to, or {@link #NO_STREAM}. */
+  /** The {@link CaptureHeader.CaptureStream#id} it belongs to, or {@link #NO_STREAM}. */
   int stream();
 
   /**

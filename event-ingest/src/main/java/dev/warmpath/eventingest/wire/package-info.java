@@ -10,9 +10,9 @@
  *
  * <p>Start with {@link ColumnDecoder}; its columns are reused from batch to batch. {@link
  * EventReader} knows every field of every event, {@link EventRow} is the result. An event that
- * cannot be read is skipped and counted ({@link SkipReason}); a payload whose structure is broken
- * is refused as a whole ({@link WireException}). {@link Naming} says whether the blocks of a store
- * can be named by their tokens.
+ * cannot be read is skipped and counted ({@link EventColumns.SkipReason}); a payload whose
+ * structure is broken is refused as a whole ({@link WireException}). {@link Naming} says whether
+ * the blocks of a store can be named by their tokens.
  */
 @NullMarked
 package dev.warmpath.eventingest.wire;

@@ -7,7 +7,7 @@
  * }</pre>
  *
  * <p>Start with {@link EngineHasher}: it hashes each block from its parent's hash, as a {@link
- * HashScheme} says (seed, block size, {@link HashAlgorithm}, {@link HashedKeys}). {@code
+ * HashScheme} says (seed, block size, {@link HashAlgorithm}, {@link HashScheme.HashedKeys}). {@code
  * HashAlgorithm.PickleWriter} and {@code HashAlgorithm.CborWriter} write the same bytes as
  * CPython's pickle and canonical CBOR.
  */

@@ -11,9 +11,9 @@
  * <p>Start with {@link PromptReader}; {@link PromptPool} decides which thread reads. {@link
  * BodyParser} parses what a body shares with earlier ones only once, {@link BodyFields} finds the
  * other fields without parsing the prompt. {@link ReadingTime} and {@link LoopBudget} bound the
- * time that prompts may take of an event loop, {@link TreeRoom} the heap. A {@link RemoteReader}
- * asks an engine for prompts that only it can render; a {@link BodyWatch} sees what was read, to
- * compare it with engines.
+ * time that prompts may take of an event loop, {@link TreeRoom} the heap. A {@link
+ * PromptPool.RemoteReader} asks an engine for prompts that only it can render; a {@link
+ * PromptPool.BodyWatch} sees what was read, to compare it with engines.
  */
 @NullMarked
 package dev.warmpath.router.prompt;

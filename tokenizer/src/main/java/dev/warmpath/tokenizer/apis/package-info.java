@@ -10,7 +10,7 @@
  *
  * <p>Start with {@link MessagesTexts} and {@link ResponsesTexts}, one for each route; both make the
  * body of a chat request, which {@code chat.ModelChats} renders. {@link ContentBlocks} takes the
- * content of a message apart, {@link Items} the input of a response. {@link Probes} tries a model's
+ * content of a message apart, {@code Items} the input of a response. {@link Probes} tries a model's
  * templates, as the engine does, to find out what they support.
  */
 @NullMarked

@@ -6,7 +6,7 @@
  *                                          ─▶ V4Prompt (V4; UserTurns joined)   ─▶ text
  * }</pre>
  *
- * <p>Start with {@link DeepSeekChats}: it knows the architectures and chooses between {@link
+ * <p>Start with {@link DeepSeekChats}: it knows the architectures and chooses between {@code
  * V32Prompt} and {@link V4Prompt}. {@link DeepSeekMessage} is a message as the engine's parser
  * leaves it, {@link Dsml} writes tools and their calls in DeepSeek's markup, {@code
  * V4Prompt.V4Thinking} decides whether and how hard V4 is to think.

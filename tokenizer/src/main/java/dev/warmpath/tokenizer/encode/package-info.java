@@ -10,8 +10,8 @@
  *
  * <p>Start with {@link IncrementalEncoder}; {@link TextEncoder} is the native library alone. {@link
  * CutPlanner} decides from a {@link TokenizerShape} ({@code tokenizer.json}) where texts may be cut
- * so that their parts give the tokens of the whole: only where that is proven ({@link KnownSplits},
- * {@link MergeReach}), and {@link SelfCheck} tries it before it is used. Memory is bounded by an
+ * so that their parts give the tokens of the whole: only where that is proven ({@code KnownSplits},
+ * {@code MergeReach}), and {@link SelfCheck} tries it before it is used. Memory is bounded by an
  * {@link EncodeBudget}; {@link EncodeGuard} refuses what would take too long on an event loop.
  */
 @NullMarked

@@ -7,10 +7,10 @@
  * }</pre>
  *
  * <p>Start with {@link HarmonyChats}. {@link Preamble} writes the system and developer messages,
- * with the date ({@link CurrentDate}) and the tools ({@link FunctionTools}, whose schemas {@link
- * TypeScript} shows). {@link HarmonyConversation} joins the {@link HarmonyMessage}s into one text
- * in which {@link HarmonyToken}s stand as placeholders, so that a client's text can never become
- * one of them.
+ * with the date ({@link HarmonyChats.CurrentDate}) and the tools ({@link FunctionTools}, whose
+ * schemas {@code TypeScript} shows). {@link HarmonyConversation} joins the {@link HarmonyMessage}s
+ * into one text in which {@link HarmonyToken}s stand as placeholders, so that a client's text can
+ * never become one of them.
  */
 @NullMarked
 package dev.warmpath.tokenizer.harmony;
