@@ -11,10 +11,10 @@
  * EventStreams} ties replicas to their event streams. {@link Recording} holds what is written down
  * of the fleet: logs, captures, traces; {@link SnapshotKeeper} writes index and streams to disk,
  * {@link RestoredState} is what the next process reads. {@link StartCheck} reads all files before a
- * start, {@link RehearsedStart} warms the process up during it: {@link RouterConfig.WarmUp} sends
- * requests through a router of its own, until the code of a request's way is compiled. {@link
- * Environment} holds the clocks, threads and randomness that tests replace. A request's way begins
- * in {@code proxy}.
+ * start, {@link RehearsedStart} warms the process up during it: {@link WarmUp} sends requests
+ * through a router of its own, until the code of a request's way is compiled. {@link Environment}
+ * holds the clocks, threads and randomness that tests replace. A request's way begins in {@code
+ * proxy}.
  */
 @NullMarked
 package dev.warmpath.router;

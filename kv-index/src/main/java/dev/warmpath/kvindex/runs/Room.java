@@ -261,14 +261,14 @@ public final class Room {
     private int hand;
     private int ownHand;
 
-    public ClockEviction(Runs runs, Holdings holdings, Shelves shelves) {
+    ClockEviction(Runs runs, Holdings holdings, Shelves shelves) {
       this.runs = runs;
       this.holdings = holdings;
       this.shelves = shelves;
     }
 
     /** A held leaf, or 0 when there is none at all. */
-    public int victim() {
+    int victim() {
       int bound = runs.headers.bound();
       for (int steps = 0; steps < 2 * bound; steps++) {
         hand = hand + 1 < bound ? hand + 1 : 1;
@@ -281,7 +281,7 @@ public final class Room {
     }
 
     /** A leaf that the engine in this slot holds and nobody else, or 0 when none is found soon. */
-    public int victimOf(int slot) {
+    int victimOf(int slot) {
       int bound = runs.headers.bound();
       for (int steps = Math.min(STEPS, 2 * bound); steps > 0; steps--) {
         ownHand = ownHand + 1 < bound ? ownHand + 1 : 1;

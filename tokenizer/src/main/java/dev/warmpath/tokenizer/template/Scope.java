@@ -191,7 +191,7 @@ final class Scope {
     private FirstUses() {}
 
     /** The uses in the body of one scope, whose parameters' defaults are read before. */
-    public static FirstUses of(Signature signature, List<Statement> body) {
+    static FirstUses of(Signature signature, List<Statement> body) {
       FirstUses uses = new FirstUses();
       signature.defaults().forEach(uses::read);
       uses.walk(body, true);
@@ -199,12 +199,12 @@ final class Scope {
     }
 
     /** The names that are set before they are read. */
-    public Set<String> setFirst() {
+    Set<String> setFirst() {
       return setFirst;
     }
 
     /** All names that are set or read. */
-    public Set<String> seen() {
+    Set<String> seen() {
       return seen;
     }
 
