@@ -12,6 +12,7 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.image.ImageNaming;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -190,6 +191,9 @@ final class EngineApi {
     ObjectNode read = body.has("messages") || body.has("input") ? images.in(body) : body;
     PromptResult result = tokenizer.prompt(kind, read, options.adapter(model), imageNaming);
     if (result instanceof Inexact inexact) {
+      if (inexact.cause() == FallbackCause.MULTIMODAL && !tokenizer.images().arePlaceable()) {
+        throw ApiException.badRequest(model.name() + " is not a multimodal model", null);
+      }
       throw ApiException.badRequest(
           "cannot be served here: " + inexact.cause().label() + ": " + inexact.detail(), null);
     }

@@ -34,6 +34,11 @@ public final class PromptImages {
     this.learned = learned;
   }
 
+  /** Whether it is known where images of the model stand; else it may take none. */
+  public boolean arePlaceable() {
+    return tokens != null;
+  }
+
   /** Collects the images of a chat that is about to be rendered. */
   public ImageParts parts() {
     return tokens == null ? ImageParts.none() : ImageParts.of(tokens.placeholder());
