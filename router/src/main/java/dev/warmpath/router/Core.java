@@ -618,7 +618,7 @@ final class Core implements AutoCloseable {
 
   private void removed(Replica replica) {
     if (parity != null) {
-      parity.restarted(replica);
+      parity.forget(replica);
     }
     if (remote != null) {
       remote.removed(replica);
@@ -628,7 +628,7 @@ final class Core implements AutoCloseable {
 
   private void restarted(Replica replica) {
     if (parity != null) {
-      parity.restarted(replica);
+      parity.forget(replica);
     }
     if (remote != null) {
       remote.restarted(replica);

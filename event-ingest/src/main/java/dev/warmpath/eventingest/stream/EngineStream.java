@@ -661,7 +661,7 @@ public final class EngineStream {
       checked(ended);
     }
     if (cache.mayBeReplayed() && lifetime.continuity().isDecided()) {
-      replayLost();
+      askForLost();
       return;
     }
     StreamMessage first = waiting.first();
@@ -686,7 +686,7 @@ public final class EngineStream {
   }
 
   /** All is asked for again: what is suspended and still held is stored, or shown, on the way. */
-  private void replayLost() {
+  private void askForLost() {
     String why = "the replay socket answers again";
     cache.mayBeReplayed(false);
     cache.suspend(why);

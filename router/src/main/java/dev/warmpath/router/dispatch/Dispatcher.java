@@ -462,7 +462,7 @@ public final class Dispatcher {
             sinceNanos,
             place);
     if (fleet.transfers() && !splitRule.equals(SplitRules.NEVER)) {
-      selection.price(routed, answers);
+      selection.priceSplit(routed, answers);
     }
     return routed;
   }

@@ -386,7 +386,7 @@ final class Selection {
   }
 
   /** Where requests are split, prices what each engine's work does to others there. */
-  void price(RoutingRequest request, AnswerModel answers) {
+  void priceSplit(RoutingRequest request, AnswerModel answers) {
     price(alone, request, answers, true, true);
     price(prefills, request, answers, true, false);
     price(decodes, request, answers, false, true); // a transfer stops no step

@@ -11,7 +11,8 @@
  *
  * <p>Start with {@link Metric}, and look for uses of a constant to find who counts. The hit rate,
  * for one, is {@code CACHED_TOKENS_TOTAL} of {@code PROMPT_TOKENS_TOTAL}, both counted in {@code
- * fleet.EngineMeters}. {@link Counters} are the counters of one metric by what tells them apart.
+ * fleet.EngineMeters} when {@code proxy.AnswerWatch} has read what an engine reports. {@link
+ * Counters} are the counters of one metric by what tells them apart.
  */
 @NullMarked
 package dev.warmpath.router.metrics;

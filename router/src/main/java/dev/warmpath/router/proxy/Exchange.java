@@ -117,7 +117,7 @@ final class Exchange implements RoutedRequest.Listener {
    */
   private static final int MOST_REPEATS = 1;
 
-  /** How a try failed before the client got a byte of its response. */
+  /** How a try failed before a byte of the replica's answer went down to the client. */
   enum Failure {
     /** Not all of the request was sent: no replica can have begun it. */
     UNSENT(true, false),
@@ -676,8 +676,8 @@ final class Exchange implements RoutedRequest.Listener {
   }
 
   /**
-   * The attempt failed before the client got a byte of its response: gives its place back and has
-   * another replica tried, if there is one for the request and it was not tried often enough.
+   * The attempt failed before a byte of the replica's answer went down: gives its place back and
+   * has another replica tried, if there is one for the request and it was not tried often enough.
    *
    * @return whether there is one; the attempt's response is not wanted then
    */

@@ -166,12 +166,12 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     to.add(Metric.PARITY_BODIES_SHARE, (double) bodies.heldBytes() / bodies.limitBytes());
   }
 
-  /** The replica's engines are other processes than before. */
-  public void restarted(Replica replica) {
-    submit(() -> forget(replica));
+  /** The replica has left the fleet, or its engines are other processes than before. */
+  public void forget(Replica replica) {
+    submit(() -> drop(replica));
   }
 
-  private void forget(Replica replica) {
+  private void drop(Replica replica) {
     book.forget(replica);
     check.forget(replica);
   }
@@ -200,7 +200,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
       forgetOthers(configured);
       for (Replica replica : sources.fleet().replicas()) {
         if (replica.health() != Replica.Health.UP) {
-          forget(replica);
+          drop(replica);
           continue;
         }
         for (TokenizerStatus model : configured) {

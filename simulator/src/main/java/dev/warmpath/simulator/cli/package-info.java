@@ -8,9 +8,9 @@
  *
  * <p>Start with the command in question: {@link DemoCommand}, {@link SimulateCommand} (plan, fit,
  * compare), {@link EngineCommand}, {@link CheckLiveCommand}, {@link CaptureCommand}, {@link
- * ReplayCommand} (verify, cut, merge, diff, publish, stats, inspect), {@link TokenizeCommand}. Only
- * flags, errors and output are here; {@code …Flags} are shared by several commands. All are found
- * through {@code META-INF/services}.
+ * ReplayCommand} (verify, cut, merge, diff, publish, stats, inspect), {@link TokenizeCommand}. They
+ * read flags and write text or JSON; the work is in other packages. Those seven are found through
+ * {@code META-INF/services}, the rest are their subcommands.
  */
 @NullMarked
 package dev.warmpath.simulator.cli;

@@ -3,13 +3,13 @@
  * prompt cannot be known.
  *
  * <pre>{@code
- * a field with a wrong type, an unknown construct ─▶ InexactPromptException (FallbackCause)
+ * a field with a wrong type, a part not known here ─▶ InexactPromptException (FallbackCause)
  *     ─▶ PromptResult.Inexact: the request is routed by load
  * }</pre>
  *
- * <p>Start with {@link FallbackCause}, the list of reasons and the label of a metric. {@link
- * Fields} reads fields with their types checked. {@link HiddenNamespace} reads which name space of
- * SGLang's a request asks for.
+ * <p>Start with {@link FallbackCause}, the list of reasons, also of the router's own such as a full
+ * queue, and the label of a metric. {@link Fields} reads fields with their types checked. {@link
+ * HiddenNamespace} reads which name space of SGLang's a request asks for.
  */
 @NullMarked
 package dev.warmpath.tokenizer.body;
