@@ -44,6 +44,7 @@ import dev.warmpath.router.tokenize.RemotePrompts;
 import dev.warmpath.router.tokenize.RemotePrompts.EngineDates;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.upstream.Upstreams;
+import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -371,7 +372,8 @@ final class Core implements AutoCloseable {
             asked -> {
               String model = models.modelOf(asked);
               TokenizerStatus known = model == null ? null : tokenizers.status(model);
-              return known == null ? null : known.tokenizer();
+              ModelTokenizer tokenizer = known == null ? null : known.tokenizer();
+              return tokenizer == null ? null : tokenizer.images();
             }));
     if (parity != null) {
       listeners.add(parity.requests());

@@ -447,8 +447,13 @@ public final class EventStreams implements EngineEvents {
   }
 
   @Override
-  public void endedImages(Replica replica, int dpRank, PlacedImages images, boolean foundAll) {
-    ingest.endedImages(new EngineId(replica.name(), dpRank), images, foundAll);
+  public void sendingUnread(Replica replica, int dpRank, Object request) {
+    ingest.sendingUnread(new EngineId(replica.name(), dpRank), request);
+  }
+
+  @Override
+  public void endedImages(Replica replica, int dpRank, Object request, boolean foundAll) {
+    ingest.endedImages(new EngineId(replica.name(), dpRank), request, foundAll);
   }
 
   @Override
@@ -502,6 +507,8 @@ public final class EventStreams implements EngineEvents {
       ImageWaits images = ingest.imageWaits(id);
       to.add(Metric.EVENT_IMAGE_WAITS, images.names(), engine, "name");
       to.add(Metric.EVENT_IMAGE_WAITS, images.chats(), engine, "chat");
+      to.add(Metric.EVENT_IMAGE_WAITS, images.unread(), engine, "unread");
+      to.add(Metric.EVENT_IMAGE_BYTES, images.bytes(), engine);
     }
     for (Store store : stores()) {
       store.collect(to, nowNanos);

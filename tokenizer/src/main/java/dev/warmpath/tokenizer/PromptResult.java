@@ -113,7 +113,7 @@ public sealed interface PromptResult {
      * A prompt with images, whose keys are those at an engine that names images in this way, if
      * they have such names.
      */
-    Tokens(Tokens text, PlacedImages images, @Nullable ImageForm form) {
+    public Tokens(Tokens text, PlacedImages images, @Nullable ImageForm form) {
       PromptKeys named = images.keys(form);
       this.sequences = List.of(new EncodedText(images.ids()));
       this.keys = named == null ? text.keys : named;

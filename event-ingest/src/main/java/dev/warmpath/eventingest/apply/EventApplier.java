@@ -243,6 +243,11 @@ public final class EventApplier {
     imageLearning.sent(chat, nowNanos);
   }
 
+  /** A chat is sent to the engine that may have other images. May be called by any thread. */
+  public void sentUnread(Object request, long nowNanos) {
+    imageLearning.sentUnread(request, nowNanos);
+  }
+
   /**
    * A chat with images has ended. May be called by any thread.
    *
@@ -254,7 +259,7 @@ public final class EventApplier {
 
   /** What waits for images of chats to be stored. May be asked by any thread. */
   public ImageWaits imageWaits() {
-    return new ImageWaits(images.waiting(), imageLearning.waiting());
+    return imageLearning.waiting(images.waiting());
   }
 
   /** Applies the events of one batch that was not heard live, in order. */

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
+import dev.warmpath.eventingest.ImageWaits;
 import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.SentImages.Place;
 import dev.warmpath.eventingest.StreamCounter;
@@ -19,9 +20,9 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -70,19 +71,24 @@ final class ImageLearning {
    * The times are those of the router: of two chats whose rows come late, only those are candidates
    * that were under way when the row arrived. A replay does not say when its rows were stored;
    * nothing is learned from it.
+   *
+   * Of some chats under way nothing is known here: there was no room for them, or their images were
+   * not read. Each row that arrives meanwhile may be theirs, or go on with one of theirs; so of such
+   * rows only those are read whose candidates know how the engine names their images. A name that
+   * fits proves the image, whose chat it may be.
    */
 
   private static final Logger LOG = LoggerFactory.getLogger(ImageLearning.class);
 
-  /** Chats that are read, and what they take in memory, about. */
+  /** Chats that are read, as many that are not, and what those take in memory, about. */
   private static final int MOST_CHATS = 1024;
 
-  private static final long MOST_BYTES = 8 << 20;
+  private static final long MOST_BYTES = 4 << 20;
 
-  /** Rows that go on, their tokens, and how often one of them is read. */
+  /** Rows that go on, what they and their candidates take in memory, and how often one is read. */
   private static final int MOST_ROWS = 64;
 
-  private static final int MOST_TOKENS = 1 << 18;
+  private static final long MOST_ROWS_BYTES = 2 << 20;
   private static final int MOST_ROW_TOKENS = 1 << 16;
   private static final int MOST_READINGS = 64;
 
@@ -145,10 +151,10 @@ final class ImageLearning {
 
   private long bytes;
 
-  /** The requests of chats under way for which there was no room. */
-  private final Set<Object> unread = new HashSet<>();
+  /** The requests of chats under way of which nothing is known, in the order of their coming. */
+  private final Set<Object> unread = new LinkedHashSet<>();
 
-  /** Rows that arrived earlier may be of a chat for which there was no room. */
+  /** Rows that arrived earlier may be of such a chat. */
   private long blindUntilNanos;
 
   private boolean wasBlind;
@@ -197,6 +203,11 @@ final class ImageLearning {
       }
       Set<String> identifiers = placeOf(item).identifiers();
       return identifiers.isEmpty() || identifiers.contains(identifier);
+    }
+
+    /** Whether it is known of each image that may be in a row how the engine calls it. */
+    boolean isNamed() {
+      return way.chat.places().stream().skip(place).noneMatch(one -> one.identifiers().isEmpty());
     }
 
     /** Whether another image was seen at one of the places. */
@@ -295,12 +306,34 @@ final class ImageLearning {
       Way oldest = chats.values().iterator().next();
       leave(oldest);
       if (oldest.isOver) {
-        blind(oldest.endedNanos);
+        blindUntil(oldest.endedNanos + GRACE_NANOS);
       } else {
-        unread.add(oldest.chat.request());
+        addUnread(oldest.chat.request(), nowNanos);
       }
     }
     waits = true;
+  }
+
+  /**
+   * A chat is sent to the engine now that may have images of which nothing is known.
+   *
+   * @param request by what it is known when it ends, which may be said once its prompt is computed
+   */
+  synchronized void sentUnread(Object request, long nowNanos) {
+    if (!isBroken) {
+      addUnread(request, nowNanos);
+    }
+  }
+
+  /** One that makes room is taken to be computed a long time later. */
+  private void addUnread(Object request, long nowNanos) {
+    unread.add(request);
+    Iterator<Object> oldest = unread.iterator();
+    while (unread.size() > MOST_CHATS) {
+      oldest.next();
+      oldest.remove();
+      blindUntil(nowNanos + LONGEST_WAIT_NANOS);
+    }
   }
 
   /**
@@ -318,13 +351,12 @@ final class ImageLearning {
         ended.add(way);
       }
     } else if (unread.remove(request)) {
-      blind(nowNanos);
+      blindUntil(nowNanos + GRACE_NANOS);
     }
   }
 
-  /** A chat for which there was no room has ended. */
-  private void blind(long endedNanos) {
-    long until = endedNanos + GRACE_NANOS;
+  /** Rows that arrive until then may be of a chat of which nothing is known. */
+  private void blindUntil(long until) {
     blindUntilNanos = wasBlind && blindUntilNanos - until > 0 ? blindUntilNanos : until;
     wasBlind = true;
   }
@@ -340,7 +372,7 @@ final class ImageLearning {
       ended.remove();
       leave(first);
       if (mayBeLate) {
-        blind(first.endedNanos);
+        blindUntil(first.endedNanos + GRACE_NANOS);
       }
       first = ended.peek();
     }
@@ -353,17 +385,19 @@ final class ImageLearning {
     }
   }
 
-  /** The chats whose row may have arrived at this time; null if there may be others. */
-  private synchronized @Nullable List<Way> underWay(long arrivedNanos) {
-    boolean isBlind = !unread.isEmpty() || (wasBlind && arrivedNanos - blindUntilNanos <= 0);
-    return isBlind
-        ? null
-        : chats.values().stream().filter(way -> way.sentNanos - arrivedNanos <= 0).toList();
+  /** The chats that are known and whose row may have arrived at this time. */
+  private synchronized List<Way> underWay(long arrivedNanos) {
+    return chats.values().stream().filter(way -> way.sentNanos - arrivedNanos <= 0).toList();
   }
 
-  /** Chats that are under way, or were a moment ago. */
-  synchronized int waiting() {
-    return chats.size();
+  /** Whether a row that arrived at this time may be of a chat of which nothing is known. */
+  private synchronized boolean isBlind(long arrivedNanos) {
+    return !unread.isEmpty() || (wasBlind && arrivedNanos - blindUntilNanos <= 0);
+  }
+
+  /** What waits, beside {@code names}. */
+  synchronized ImageWaits waiting(int names) {
+    return new ImageWaits(names, chats.size(), unread.size(), bytes);
   }
 
   /** The next lifetime stores anew; chats that are under way may be seen by it. */
@@ -452,6 +486,8 @@ final class ImageLearning {
       candidates.removeIf(one -> one.isPlaced && isHeld(one, row, index, slot, space));
       row.candidates = candidates;
       row.isNew = true;
+    } else if (isBlind(arrivedNanos) && !candidates.stream().allMatch(Candidate::isNamed)) {
+      return false;
     }
     return candidates.stream().anyMatch(Candidate::isPlaced)
         && candidates.size() <= MOST_CANDIDATES
@@ -460,12 +496,19 @@ final class ImageLearning {
   }
 
   private void makeRoom() {
-    int tokens = rows.values().stream().mapToInt(row -> row.tokens.length).sum();
+    long all = rows.values().stream().mapToLong(ImageLearning::bytes).sum();
     Iterator<Row> oldest = rows.values().iterator();
-    while (rows.size() > MOST_ROWS || (tokens > MOST_TOKENS && rows.size() > 1)) {
-      tokens -= oldest.next().tokens.length;
+    while (rows.size() > MOST_ROWS || all > MOST_ROWS_BYTES) {
+      all -= bytes(oldest.next());
       oldest.remove();
     }
+  }
+
+  /** With its candidates, which may have left. */
+  private static long bytes(Row row) {
+    List<Candidate> chats = row.candidates == null ? List.of() : row.candidates;
+    return (long) Integer.BYTES * row.tokens.length
+        + chats.stream().mapToLong(one -> one.way.chat.bytes()).sum();
   }
 
   private static @Nullable Row grow(@Nullable Row begun, long[] hashes, EventRow store) {
@@ -581,9 +624,11 @@ final class ImageLearning {
   /** The chats whose texts and images may be those of a row; null if there may be others. */
   private @Nullable List<Candidate> candidates(Row row, boolean foundAll, long arrivedNanos) {
     List<Candidate> all = new ArrayList<>();
-    List<Way> ways = underWay(arrivedNanos);
-    if (ways == null) {
-      return null;
+    List<Way> ways;
+    boolean isBlind;
+    synchronized (this) {
+      ways = underWay(arrivedNanos);
+      isBlind = isBlind(arrivedNanos);
     }
     for (Way way : ways) {
       boolean hasFoundAll = way.foundAll;
@@ -596,7 +641,7 @@ final class ImageLearning {
             && hasPlainKeys(candidate, row)
             && new Reading(row, candidate).explain(new HashMap<>())) {
           all.add(candidate);
-          if (all.size() > MOST_ALIKE) {
+          if (all.size() > MOST_ALIKE || (isBlind && !candidate.isNamed())) {
             return null;
           }
         }

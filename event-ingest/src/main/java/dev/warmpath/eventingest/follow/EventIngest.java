@@ -307,6 +307,19 @@ public final class EventIngest implements AutoCloseable {
   }
 
   /**
+   * A chat is about to be sent to an engine that may have images of which nothing is known: until
+   * its prompt is computed, what the engine stores may be its own.
+   *
+   * @param request by what it is known when it {@linkplain #endedImages ends}
+   */
+  public void sendingUnread(EngineId id, Object request) {
+    FollowedEngine engine = engines.get(id);
+    if (engine != null) {
+      engine.sendingUnread(request);
+    }
+  }
+
+  /**
    * A chat with images has ended, or the engine has told what it found.
    *
    * @param foundAll whether the engine found all of them in its cache
@@ -321,7 +334,7 @@ public final class EventIngest implements AutoCloseable {
   /** What waits for an engine to store images; nothing if it is not followed. */
   public ImageWaits imageWaits(EngineId id) {
     FollowedEngine engine = engines.get(id);
-    return engine == null ? new ImageWaits(0, 0) : engine.imageWaits();
+    return engine == null ? ImageWaits.NOTHING : engine.imageWaits();
   }
 
   /** The state of every engine, by slot. */

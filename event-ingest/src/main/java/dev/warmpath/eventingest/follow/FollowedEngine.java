@@ -280,6 +280,14 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
     }
   }
 
+  /** A chat is about to be sent there that may have images of which nothing is known. */
+  void sendingUnread(Object request) {
+    Begun now = begun;
+    if (now != null) {
+      now.applier().sentUnread(request, clocks.nanoClock().getAsLong());
+    }
+  }
+
   void endedImages(Object request, boolean foundAll) {
     Begun now = begun;
     if (now != null) {
@@ -289,7 +297,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
 
   ImageWaits imageWaits() {
     Begun now = begun;
-    return now == null ? new ImageWaits(0, 0) : now.applier().imageWaits();
+    return now == null ? ImageWaits.NOTHING : now.applier().imageWaits();
   }
 
   long count(StreamCounter counter) {

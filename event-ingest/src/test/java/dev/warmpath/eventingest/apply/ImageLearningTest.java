@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.ImageWaits;
 import dev.warmpath.eventingest.SentImages;
 import dev.warmpath.eventingest.StreamCounter;
 import dev.warmpath.eventingest.StreamCounters;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,8 +53,15 @@ class ImageLearningTest {
   private final Engine first = new Engine("a");
   private final Engine second = new Engine("b");
 
-  /** An image behind a URL: its identifier and tokens, which the engine alone knows. */
-  private record Url(String name, int lengthTokens, boolean padded) {
+  /**
+   * An image behind a URL: its identifier and tokens, which the engine alone knows, or the router
+   * knows the identifier.
+   */
+  private record Url(String name, int lengthTokens, boolean padded, boolean named) {
+    Url(String name, int lengthTokens, boolean padded) {
+      this(name, lengthTokens, padded, false);
+    }
+
     String identifier() {
       return "digest of " + name;
     }
@@ -124,7 +133,25 @@ class ImageLearningTest {
       apply();
     }
 
-    /** The same, but what it says is not applied yet. */
+    /** Stores all blocks of a chat in one event, none of which are in the cache. */
+    void storeAtOnce(Chat chat) {
+      int blocks = blocks(chat);
+      long begin = 1L << 40 | (long) chat.tokens.length << 20;
+      List<List<ExtraKey>> extra =
+          IntStream.range(0, blocks).mapToObj(block -> chat.keys.of(block, BLOCK)).toList();
+      int[] ids = Arrays.copyOf(chat.tokens, blocks * BLOCK);
+      KvEvent event =
+          new KvEvent.BlockStored(
+              LongStream.range(begin, begin + blocks).toArray(),
+              null,
+              new BlockTokens(ids, BLOCK, 0, Naming.DENSE),
+              new BlockKeys(null, null, extra, Naming.DENSE),
+              BlockPlace.GPU,
+              new GroupSpec("full_attention", 0));
+      applier.apply(ColumnsOf.events(List.of(event)), now);
+    }
+
+    /** As {@link #store}, but what it says is not applied yet. */
     void hear(Chat chat, int from, int to) {
       for (int block = from; block < to; block++) {
         List<Object> name = name(chat, block);
@@ -199,7 +226,9 @@ class ImageLearningTest {
         Arrays.stream(placed).forEach(text);
         Arrays.stream(url.run()).forEach(computed);
         int pad = url.padded ? PAD : -1;
-        places.add(new SentImages.Place(at, placed.length, false, pad, Set.of(), new Source(url)));
+        Set<String> identifiers = url.named ? Set.of(url.identifier()) : Set.of();
+        places.add(
+            new SentImages.Place(at, placed.length, false, pad, identifiers, new Source(url)));
         items.add(new PromptKeys.Item(url.identifier(), computedAt, url.lengthTokens));
         if (isKnown && knownItems.size() == i) {
           knownItems.add(new PromptKeys.Item(url.identifier(), at, url.lengthTokens));
@@ -420,6 +449,207 @@ class ImageLearningTest {
     assertThat(wrong).isEmpty();
   }
 
+  @Test
+  void nothingIsLearnedWhileAChatIsUnderWayThatWasNotRead() {
+    Chat stranger = alike("y");
+    Chat one = alike("x");
+    sent(first, one);
+    first.applier.sentUnread(stranger, now);
+    assertThat(first.applier.imageWaits().unread()).isEqualTo(1);
+    first.store(stranger, 0, blocks(stranger));
+    now += 10_000_000_000L;
+    first.applier.endedImages(stranger, false, now);
+    first.applier.endedImages(stranger, false, now);
+    assertThat(first.applier.imageWaits().unread()).isZero();
+    first.store(one, 0, blocks(one));
+    assertThat(learned).as("what it stored may still be on its way").isEmpty();
+    assertThat(wrong).isEmpty();
+    now += 3_000_000_000L;
+    Chat next = alike("z");
+    sent(first, next);
+    ended(first, one, false);
+    first.store(next, 0, blocks(next));
+    assertThat(learned).isEmpty();
+    now += 3_000_000_000L;
+    Chat last = alike("w");
+    sent(first, last);
+    ended(first, next, false);
+    now += 3_000_000_000L;
+    first.store(last, 0, blocks(last));
+    assertThat(learned).containsOnlyKeys("w");
+  }
+
+  @Test
+  void aRowThatGoesOnMeanwhileTeachesNothing() {
+    Chat one = alike("x");
+    sent(first, one);
+    first.store(one, 0, 4);
+    first.applier.sentUnread(this, now);
+    first.store(one, 4, 5);
+    first.applier.endedImages(this, false, now);
+    now += 3_000_000_000L;
+    first.store(one, 5, blocks(one));
+    assertThat(learned).isEmpty();
+  }
+
+  @Test
+  void anImageWhoseNameIsKnownIsLearnedWhateverElseIsUnderWay() {
+    List<int[]> texts = List.of(text(0, 10), text(20, 12));
+    Chat stranger = chat(texts, List.of(new Url("y", 9, true)));
+    Chat one = chat(texts, List.of(new Url("x", 7, true, true)));
+    sent(first, one);
+    first.applier.sentUnread(stranger, now);
+    first.store(stranger, 0, blocks(stranger));
+    assertThat(learned).isEmpty();
+    first.store(one, 0, 3);
+    first.store(one, 3, blocks(one));
+    assertThat(learned).containsOnlyKeys("x");
+    Chat other = chat(List.of(text(0, 6), text(20, 12)), List.of(new Url("z", 9, true)));
+    sent(first, other);
+    first.store(other, 0, blocks(other));
+    assertThat(learned).as("the name of z is not known").containsOnlyKeys("x");
+    assertThat(wrong).isEmpty();
+  }
+
+  @Test
+  void anUnreadChatIsNotForgottenWithItsEngine() {
+    first.applier.sentUnread(this, now);
+    first.applier.reset();
+    assertThat(first.applier.imageWaits().unread()).as("it may be seen by the next").isEqualTo(1);
+  }
+
+  @Test
+  void unreadChatsAreBounded() {
+    List<Object> chats = new ArrayList<>();
+    for (int i = 0; i < 1025; i++) {
+      chats.add(new Object());
+      first.applier.sentUnread(chats.get(i), now);
+    }
+    assertThat(first.applier.imageWaits().unread()).isEqualTo(1024);
+    chats.forEach(chat -> first.applier.endedImages(chat, false, now));
+    assertThat(first.applier.imageWaits().unread()).isZero();
+    now += 50_000_000_000L;
+    Chat one = alike("x");
+    sent(first, one);
+    first.store(one, 0, blocks(one));
+    assertThat(learned).as("one of them made room").isEmpty();
+    now += 20_000_000_000L;
+    Chat other = alike("y");
+    sent(first, other);
+    ended(first, one, false);
+    now += 3_000_000_000L;
+    first.store(other, 0, blocks(other));
+    assertThat(learned).containsOnlyKeys("y");
+  }
+
+  @Test
+  void chatsAreBoundedByTheirBytes() {
+    for (int i = 0; i < 5; i++) {
+      sent(first, longChat("u" + i));
+    }
+    ImageWaits waits = first.applier.imageWaits();
+    assertThat(waits.bytes()).isBetween(3L << 20, 4L << 20);
+    assertThat(waits.chats()).isEqualTo(3);
+    assertThat(waits.unread()).isEqualTo(2);
+  }
+
+  /** Its tokens take a little more than a MiB. */
+  private Chat longChat(String url) {
+    int number = 1_000_000 * (1 + url.charAt(1));
+    return chat(
+        List.of(text(number, 10), text(number + 20, 1 << 18)), List.of(new Url(url, 9, false)));
+  }
+
+  @Test
+  void rowsAreBoundedByWhatTheyAndTheirCandidatesTake() {
+    Chat one = longChat("u1");
+    Chat other = longChat("u2");
+    sent(first, one);
+    first.store(one, 0, 4);
+    sent(first, other);
+    first.store(other, 0, 4);
+    first.store(one, 4, 8);
+    first.store(other, 4, 8);
+    assertThat(learned).containsOnlyKeys("u2");
+  }
+
+  @Test
+  void rowsAreBounded() {
+    List<Chat> chats = new ArrayList<>();
+    for (int i = 0; i < 65; i++) {
+      int number = 100 * (i + 1);
+      chats.add(
+          chat(
+              List.of(text(number, 10), text(number + 20, 12)),
+              List.of(new Url("u" + i, 9, false))));
+      sent(first, chats.get(i));
+      first.store(chats.get(i), 0, 4);
+    }
+    chats.forEach(chat -> first.store(chat, 4, blocks(chat)));
+    assertThat(learned).hasSize(64).doesNotContainKey("u0");
+  }
+
+  @Test
+  void aRowIsReadSoOften() {
+    for (int blocks : List.of(60, 70)) {
+      learned.clear();
+      Chat chat =
+          chat(
+              List.of(text(0, 10), text(20, 12)),
+              List.of(new Url("u" + blocks, blocks * BLOCK, true)));
+      sent(first, chat);
+      first.store(chat, 0, blocks(chat));
+      assertThat(learned).hasSize(blocks == 60 ? 1 : 0);
+      ended(first, chat, false);
+      now += 3_000_000_000L;
+    }
+  }
+
+  @Test
+  void aRowIsReadUpToALength() {
+    for (int length : List.of(65_000, 66_000)) {
+      learned.clear();
+      Chat chat =
+          chat(List.of(text(0, 10), text(20, 12)), List.of(new Url("u" + length, length, true)));
+      sent(first, chat);
+      first.storeAtOnce(chat);
+      assertThat(learned).hasSize(length == 65_000 ? 1 : 0);
+      ended(first, chat, false);
+      now += 3_000_000_000L;
+    }
+  }
+
+  @Test
+  void aRowThatTooManyMayHaveStoredTeachesNothing() {
+    for (int count : List.of(32, 33)) {
+      learned.clear();
+      List<Chat> chats = IntStream.range(0, count).mapToObj(i -> alike("u" + count)).toList();
+      chats.forEach(chat -> sent(first, chat));
+      first.store(chats.get(0), 0, blocks(chats.get(0)));
+      assertThat(learned).hasSize(count == 32 ? 1 : 0);
+      chats.forEach(chat -> ended(first, chat, false));
+      now += 3_000_000_000L;
+    }
+  }
+
+  @Test
+  void aRowThatLooksLikeTooManyTeachesNothing() {
+    for (int count : List.of(128, 129)) {
+      learned.clear();
+      Url url = new Url("u" + count, 9, true);
+      List<Chat> chats = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        int[] before = IntStream.concat(IntStream.of(1_000 + i), IntStream.range(0, 9)).toArray();
+        chats.add(chat(List.of(before, text(20, 12)), List.of(url)));
+        sent(first, chats.get(i));
+      }
+      chats.forEach(chat -> first.store(chat, 0, blocks(chat)));
+      assertThat(learned).as("the last ones").hasSize(count == 128 ? 1 : 0);
+      chats.forEach(chat -> ended(first, chat, false));
+      now += 3_000_000_000L;
+    }
+  }
+
   /** The one text that many ask about an image. */
   private Chat alike(String url) {
     return chat(List.of(text(0, 10), text(20, 12)), List.of(new Url(url, 9, true)));
@@ -441,7 +671,8 @@ class ImageLearningTest {
 
   /**
    * Few texts and images, so that chats are often alike; each stores its blocks in pieces, which
-   * reach the index late; some find their images in the cache.
+   * reach the index late; some find their images in the cache, some are not read, and of one image
+   * the name is known.
    */
   @Test
   void noOrderTeachesWhatIsNotSo() {
@@ -449,6 +680,7 @@ class ImageLearningTest {
     int lessons = 0;
     int found = 0;
     int withdrawals = 0;
+    int beside = 0;
     for (int round = 0; round < 1_500; round++) {
       learned.clear();
       boolean padded = random.nextBoolean();
@@ -460,13 +692,23 @@ class ImageLearningTest {
         if (running.size() < 1 + random.nextInt(4)) {
           Engine engine = random.nextBoolean() ? first : second;
           Chat chat = any(random, begin, sizes, padded);
-          sent(engine, chat);
-          running.add(new Turn(engine, chat, engine.holds(chat)));
+          boolean isRead = random.nextInt(12) > 0;
+          if (isRead) {
+            sent(engine, chat);
+          } else {
+            engine.applier.sentUnread(chat.sent.request(), now);
+          }
+          running.add(new Turn(engine, chat, isRead, engine.holds(chat)));
         }
         Turn turn = running.get(random.nextInt(running.size()));
         turn.store(random.nextInt(4));
+        if (!turn.isRead && turn.isComputed() && random.nextInt(4) == 0) {
+          ended(turn.engine, turn.chat, false);
+        }
         if (random.nextInt(3) > 0) {
+          int before = learned.size();
           turn.engine.apply();
+          beside += turn.engine.applier.imageWaits().unread() > 0 ? learned.size() - before : 0;
         }
         if (turn.stored == blocks(turn.chat)) {
           boolean knew = turn.chat.sent.keys().items().size() == turn.chat.keys.items().size();
@@ -491,19 +733,29 @@ class ImageLearningTest {
     assertThat(lessons).isGreaterThan(500);
     assertThat(withdrawals).as("without need").isLessThan(lessons / 100);
     assertThat(found).isGreaterThan(100);
+    assertThat(beside).as("images with a name, beside unread chats").isGreaterThan(20);
   }
 
   /** A chat at an engine. */
   private static final class Turn {
     private final Engine engine;
     private final Chat chat;
+    private final boolean isRead;
     private final boolean held;
     private int stored;
 
-    Turn(Engine engine, Chat chat, boolean held) {
+    Turn(Engine engine, Chat chat, boolean isRead, boolean held) {
       this.engine = engine;
       this.chat = chat;
+      this.isRead = isRead;
       this.held = held;
+    }
+
+    /** Whether what it stores from now on may be its answer. */
+    boolean isComputed() {
+      List<PromptKeys.Item> items = chat.keys.items();
+      PromptKeys.Item last = items.get(items.size() - 1);
+      return stored * BLOCK >= last.from() + last.lengthTokens();
     }
 
     void store(int more) {
@@ -521,7 +773,7 @@ class ImageLearningTest {
     int images = 1 + random.nextInt(2);
     for (int i = 0; i < images; i++) {
       int number = random.nextInt(3);
-      Url url = new Url("u" + number, sizes[number], padded);
+      Url url = new Url("u" + number, sizes[number], padded, number == 0);
       urls.add(url);
       if (learned.containsKey(url.name) && random.nextInt(4) > 0) {
         known.add(url);

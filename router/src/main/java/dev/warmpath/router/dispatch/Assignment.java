@@ -215,6 +215,11 @@ public final class Assignment implements DispatchResult {
     return prompt.images();
   }
 
+  /** Whether its prompt may have images of which nothing is known. */
+  public boolean hasUnreadImages() {
+    return prompt.hasUnreadImages();
+  }
+
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
     computed = true;

@@ -32,7 +32,6 @@ import dev.warmpath.router.routing.SplitRule;
 import dev.warmpath.router.routing.SplitRules;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
-import dev.warmpath.tokenizer.image.PlacedImages;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -610,10 +609,6 @@ public final class Dispatcher {
       PreparedRequest request, Contender contender, Assignment assignment) {
     BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
     PromptResult.Tokens tokens = request.prompt().tokens();
-    PlacedImages images = request.prompt().images();
-    if (images != null) {
-      engineEvents.sendingImages(assignment.replica(), assignment.dpRank(), images);
-    }
     if (chain != null && tokens != null) {
       engineEvents.dispatching(assignment.replica(), assignment.dpRank(), chain, tokens);
     }

@@ -35,10 +35,12 @@ public final class Prompt {
   private final PromptResult.@Nullable Tokens tokens;
   private final @Nullable BlockChain blocks;
   private final long prefixHash;
+  private final boolean hasUnreadImages;
   private volatile @Nullable Named named;
 
-  private Prompt(@Nullable PromptResult result) {
+  private Prompt(@Nullable PromptResult result, boolean hasUnreadImages) {
     this.result = result;
+    this.hasUnreadImages = hasUnreadImages;
     this.tokens = result instanceof PromptResult.Tokens known ? known : null;
     this.blocks = null;
     this.prefixHash = tokens == null ? 0 : prefixHash(tokens);
@@ -47,6 +49,7 @@ public final class Prompt {
   private Prompt(BlockChain blocks) {
     this.result = null;
     this.tokens = null;
+    this.hasUnreadImages = false;
     this.blocks = blocks;
     int first =
         Math.min(blocks.blocks(), Math.max(1, PREFIX_TOKENS / blocks.space().blockSizeTokens()));
@@ -66,7 +69,16 @@ public final class Prompt {
 
   /** The prompt that a request's reading gave; null where nothing was read. */
   public static Prompt of(@Nullable PromptResult result) {
-    return new Prompt(result);
+    return of(result, false);
+  }
+
+  /**
+   * The same of a request that may have images of which the reading found out nothing.
+   *
+   * @param hasUnreadImages whether it may
+   */
+  public static Prompt of(@Nullable PromptResult result, boolean hasUnreadImages) {
+    return new Prompt(result, hasUnreadImages);
   }
 
   /** A prompt of which the blocks are known, and not the tokens, as in a recorded workload. */
@@ -102,6 +114,11 @@ public final class Prompt {
   /** Its images, as far as they are known; null for none. */
   public @Nullable PlacedImages images() {
     return result == null ? null : result.images();
+  }
+
+  /** Whether it may have images of which nothing is known. */
+  public boolean hasUnreadImages() {
+    return hasUnreadImages;
   }
 
   private boolean isKnown() {

@@ -84,11 +84,19 @@ public interface EngineEvents {
   default void sendingImages(Replica replica, int dpRank, PlacedImages images) {}
 
   /**
-   * That chat has ended, or its engine has told what it found.
+   * A chat is about to be sent there that may have images of which nothing is known.
    *
+   * @param request by what it is known when it ends
+   */
+  default void sendingUnread(Replica replica, int dpRank, Object request) {}
+
+  /**
+   * Such a chat has ended, or its engine has told what it found.
+   *
+   * @param request the images of the chat, or what it was sent by
    * @param foundAll whether the engine found all of its images in its cache
    */
-  default void endedImages(Replica replica, int dpRank, PlacedImages images, boolean foundAll) {}
+  default void endedImages(Replica replica, int dpRank, Object request, boolean foundAll) {}
 
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}

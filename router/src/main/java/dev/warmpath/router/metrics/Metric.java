@@ -355,9 +355,13 @@ public enum Metric {
       Type.GAUGE, "1 for how the engine names images, once that is known.", "engine", "form"),
   EVENT_IMAGE_WAITS(
       Type.GAUGE,
-      "What waits for the engine to store images: name (max 4096), chat (max 1024).",
+      "What waits for the engine to store images: name (max 4096), chat, chat whose images are unread (max 1024 each).",
       "engine",
       "kind"),
+  EVENT_IMAGE_BYTES(
+      Type.GAUGE,
+      "Memory of the chats that wait for the engine to store images; max 4 MiB.",
+      "engine"),
   EVENT_LAG_SECONDS(
       Type.GAUGE,
       "Arrival to visibility of the last live batch; during a repair, since it began.",

@@ -10,6 +10,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -28,13 +30,25 @@ import org.jspecify.annotations.Nullable;
  * @param models all models that the body names: each value of a field given twice, and adapters
  *     beside their model (SGLang's {@code lora_path}) as MODEL:ADAPTER; an empty name stands for
  *     what is no text
+ * @param hasImages whether its messages seem to have images or videos
  */
-public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> models) {
+public record BodyFields(
+    ObjectNode fields, int estimatedTokens, Set<String> models, boolean hasImages) {
 
   static final Set<String> NAMES = Set.of("model", "session_id", "user", "previous_response_id");
   static final String STREAM = "stream";
 
-  private static final byte[] DATA = {'"', 'd', 'a', 't', 'a', ':'};
+  private static final byte[] DATA = "\"data:".getBytes(StandardCharsets.US_ASCII);
+
+  /** Fields with what is said by turns; elsewhere (in tools) the same words mean nothing. */
+  private static final Set<String> TURNS = Set.of("messages", "input");
+
+  /** What is an image has one of these, or its type begins so. */
+  private static final Set<String> IMAGES =
+      Set.of("image_url", "image_embeds", "video_url", "video_embeds");
+
+  private static final String IMAGE_TYPE = "image";
+  private static final byte[] IMAGE = ('"' + IMAGE_TYPE).getBytes(StandardCharsets.US_ASCII);
   private static final int BYTES_PER_TOKEN = 4;
 
   /** Deeper than any engine reads, so that what an engine can read is read here. */
@@ -59,7 +73,7 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
               .build());
 
   /** Says nothing. */
-  static final BodyFields NOTHING = new BodyFields(JSON.createObjectNode(), 0, Set.of());
+  static final BodyFields NOTHING = new BodyFields(JSON.createObjectNode(), 0, Set.of(), false);
 
   /**
    * Reads a body; one that is neither a form, by its type, nor a JSON object says nothing.
@@ -78,8 +92,9 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
     NamedModels models = new NamedModels();
     try (JsonParser parser = new CountedNames(JSON.getFactory().createParser(body))) {
       if (parser.nextToken() == JsonToken.START_OBJECT) {
-        int tokens = read(parser, body, fields, models);
-        return new BodyFields(fields, tokens, models.names());
+        Scan prompt = new Scan(parser, body);
+        read(parser, prompt, fields, models);
+        return new BodyFields(fields, prompt.tokens(), models.names(), prompt.hasImages);
       }
     } catch (IOException e) {
       return NOTHING;
@@ -115,6 +130,24 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
       tokens += weight(child);
     }
     return tokens;
+  }
+
+  /** Whether the messages of a body that was parsed seem to have images or videos. */
+  static boolean hasImages(ObjectNode body) {
+    return TURNS.stream().anyMatch(name -> holdsImage(body.path(name)));
+  }
+
+  private static boolean holdsImage(JsonNode value) {
+    if (value.path("type").asText().startsWith(IMAGE_TYPE)
+        || IMAGES.stream().anyMatch(value::has)) {
+      return true;
+    }
+    for (JsonNode child : value) {
+      if (holdsImage(child)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static long utf8Bytes(String text) {
@@ -167,9 +200,8 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
     return fields.path(STREAM).asBoolean();
   }
 
-  private static int read(JsonParser parser, byte[] body, ObjectNode fields, NamedModels models)
+  private static void read(JsonParser parser, Scan prompt, ObjectNode fields, NamedModels models)
       throws IOException {
-    long tokens = 0;
     while (parser.nextToken() == JsonToken.FIELD_NAME) {
       String name = parser.currentName();
       JsonToken value = parser.nextToken();
@@ -184,13 +216,12 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
       if (isKept || namesModel) {
         parser.skipChildren();
       } else if (value.isStructStart() || value == JsonToken.VALUE_STRING) {
-        tokens += weight(parser, body);
+        prompt.add(TURNS.contains(name));
       }
     }
     if (parser.currentToken() != JsonToken.END_OBJECT) {
       throw new IOException("the body ends early");
     }
-    return (int) Math.min(tokens, Integer.MAX_VALUE);
   }
 
   private static void keep(JsonParser parser, ObjectNode fields, String name) throws IOException {
@@ -202,40 +233,68 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
     }
   }
 
-  /**
-   * Tokens of the value that begins here, up to its end. A text's end is the next token's begin.
-   */
-  private static long weight(JsonParser parser, byte[] body) throws IOException {
-    if (parser.currentToken() == JsonToken.VALUE_STRING) {
-      long start = place(parser);
-      parser.finishToken();
-      return text(body, start, parser.currentLocation().getByteOffset());
-    }
-    long tokens = 0;
-    long textStart = -1;
-    for (int depth = 1; depth > 0; ) {
-      JsonToken token = parser.nextToken();
-      if (token == null) {
-        throw new IOException("the body ends early");
-      }
-      tokens += textStart < 0 ? 0 : text(body, textStart, place(parser));
-      textStart = token == JsonToken.VALUE_STRING ? place(parser) : -1;
-      tokens += token.isNumeric() ? 1 : 0;
-      depth += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
-    }
-    return tokens;
-  }
+  /** What is found out of a prompt that is passed by. Confined to its thread. */
+  private static final class Scan {
+    private final JsonParser parser;
+    private final byte[] body;
+    private long tokens;
+    private boolean hasImages;
 
-  private static long place(JsonParser parser) {
-    return parser.currentTokenLocation().getByteOffset();
-  }
+    Scan(JsonParser parser, byte[] body) {
+      this.parser = parser;
+      this.body = body;
+    }
 
-  private static long text(byte[] body, long from, long to) {
-    for (int i = 0; i < DATA.length; i++) {
-      if (from + i >= body.length || body[(int) from + i] != DATA[i]) {
-        return (to - from) / BYTES_PER_TOKEN;
+    int tokens() {
+      return (int) Math.min(tokens, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Adds the value that begins here, up to its end. A text's end is the next token's begin.
+     *
+     * @param isTurns whether it may have images
+     */
+    void add(boolean isTurns) throws IOException {
+      if (parser.currentToken() == JsonToken.VALUE_STRING) {
+        long start = place();
+        parser.finishToken();
+        addText(start, parser.currentLocation().getByteOffset());
+        return;
+      }
+      long textStart = -1;
+      for (int depth = 1; depth > 0; ) {
+        JsonToken token = parser.nextToken();
+        if (token == null) {
+          throw new IOException("the body ends early");
+        }
+        if (textStart >= 0) {
+          addText(textStart, place());
+        }
+        textStart = token == JsonToken.VALUE_STRING ? place() : -1;
+        tokens += token.isNumeric() ? 1 : 0;
+        depth += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
+        hasImages |= isTurns && isImage(token, textStart);
       }
     }
-    return 0;
+
+    private boolean isImage(JsonToken token, long textStart) throws IOException {
+      return token == JsonToken.FIELD_NAME
+          ? IMAGES.contains(parser.currentName())
+          : textStart >= 0 && "type".equals(parser.currentName()) && begins(textStart, IMAGE);
+    }
+
+    private long place() {
+      return parser.currentTokenLocation().getByteOffset();
+    }
+
+    private void addText(long from, long to) {
+      tokens += begins(from, DATA) ? 0 : (to - from) / BYTES_PER_TOKEN;
+    }
+
+    private boolean begins(long from, byte[] bytes) {
+      int at = (int) from;
+      return at + bytes.length <= body.length
+          && Arrays.equals(body, at, at + bytes.length, bytes, 0, bytes.length);
+    }
   }
 }

@@ -81,7 +81,7 @@ final class FormBody {
       FormBody form = new FormBody(body, boundary);
       if (form.readParts()) {
         long tokens = Math.min(form.textBytes / BYTES_PER_TOKEN, Integer.MAX_VALUE);
-        return new BodyFields(form.fields, (int) tokens, form.models.names());
+        return new BodyFields(form.fields, (int) tokens, form.models.names(), false);
       }
     }
     return BodyFields.NOTHING;

@@ -240,8 +240,7 @@ public final class PromptPool implements AutoCloseable {
       CompletableFuture<?> unused =
           asked.whenComplete((found, failure) -> {
             try (work) {
-              answerRead(
-                  found == null ? result : result.with(result.request().with(Prompt.of(found))));
+              answerRead(found == null ? result : result.with(found(result.request(), found)));
             }
           });
       return true;
@@ -399,8 +398,13 @@ public final class PromptPool implements AutoCloseable {
                   .completeOnTimeout(null, deadlineMs, TimeUnit.MILLISECONDS)
                   .exceptionally(failure -> null)
                   .join();
-      return found == null ? result.request() : result.request().with(Prompt.of(found));
+      return found == null ? result.request() : found(result.request(), found);
     }
+  }
+
+  /** The engine that was asked knows no names of images. */
+  private static PreparedRequest found(PreparedRequest request, PromptResult prompt) {
+    return request.with(Prompt.of(prompt, request.prompt().hasUnreadImages()));
   }
 
   /** What a body says besides its prompt, on the caller's thread. */

@@ -101,7 +101,8 @@ public final class PromptReader {
       PromptResult prompt = prompt(kind, tree, work);
       boolean known = prompt instanceof PromptResult.Tokens;
       int estimate = known ? 0 : BodyFields.estimatedTokens(tree);
-      PreparedRequest request = request(tree, prompt, estimate, hints);
+      boolean hasUnread = !known && prompt.images() == null && BodyFields.hasImages(tree);
+      PreparedRequest request = request(tree, Prompt.of(prompt, hasUnread), estimate, hints);
       String previous = text(tree, PREVIOUS_RESPONSE);
       return new ReadRequest(request, previous, parsed.models(), tree, parsed.renamed());
     } catch (TreeRoom.FullException e) {
@@ -148,7 +149,8 @@ public final class PromptReader {
     BodyFields found = BodyFields.of(body, contentType);
     boolean isForm = BodyFields.isForm(contentType);
     Renamed renamed = isForm ? null : rename(found.fields(), body, hints);
-    PromptResult prompt = cause == null ? null : PromptResult.Inexact.of(cause);
+    PromptResult result = cause == null ? null : PromptResult.Inexact.of(cause);
+    Prompt prompt = Prompt.of(result, found.hasImages());
     PreparedRequest request = request(found.fields(), prompt, found.estimatedTokens(), hints);
     String previous = text(found.fields(), PREVIOUS_RESPONSE);
     Set<String> named = isForm ? found.models() : named(found.models(), hints);
@@ -201,10 +203,10 @@ public final class PromptReader {
   }
 
   private PreparedRequest request(
-      ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, RoutingHints hints) {
+      ObjectNode fields, Prompt prompt, int estimatedTokens, RoutingHints hints) {
     return new PreparedRequest(
         model(fields),
-        Prompt.of(prompt),
+        prompt,
         session(fields, hints),
         BodyFields.isStreamed(fields),
         estimatedTokens,

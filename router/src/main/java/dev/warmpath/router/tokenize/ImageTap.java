@@ -3,11 +3,12 @@ package dev.warmpath.router.tokenize;
 import dev.warmpath.router.dispatch.Assignment;
 import dev.warmpath.router.dispatch.DispatchListener;
 import dev.warmpath.router.dispatch.Prediction;
+import dev.warmpath.router.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Outcome;
-import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.image.PlacedImages;
 import dev.warmpath.tokenizer.image.PromptImage;
+import dev.warmpath.tokenizer.image.PromptImages;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of chats with images what their engines report: how many tokens they have, whether all
- * images were found, and that they are over.
+ * Tells the event streams which chats with images are under way at which engine, and of them what
+ * their engines report: how many tokens they have, whether all images were found, and that they are
+ * over.
  *
  * <p>Thread-safe.
  */
@@ -25,15 +27,32 @@ public final class ImageTap implements DispatchListener {
   private static final Logger LOG = LoggerFactory.getLogger(ImageTap.class);
 
   private final EngineEvents events;
-  private final Function<@Nullable String, @Nullable ModelTokenizer> tokenizers;
+  private final Function<@Nullable String, @Nullable PromptImages> models;
 
   /**
-   * @param tokenizers the tokenizer of what a request names, null if there is none
+   * @param models the images of the model that a request names, null if its tokenizer is not loaded
    */
-  public ImageTap(
-      EngineEvents events, Function<@Nullable String, @Nullable ModelTokenizer> tokenizers) {
+  public ImageTap(EngineEvents events, Function<@Nullable String, @Nullable PromptImages> models) {
     this.events = events;
-    this.tokenizers = tokenizers;
+    this.models = models;
+  }
+
+  @Override
+  public void assigned(PreparedRequest request, Assignment assignment) {
+    PlacedImages images = assignment.images();
+    if (images != null) {
+      events.sendingImages(assignment.replica(), assignment.dpRank(), images);
+    } else if (assignment.hasUnreadImages()) {
+      events.sendingUnread(assignment.replica(), assignment.dpRank(), assignment);
+    }
+  }
+
+  /** What the engine stores from now on is not an unread image. */
+  @Override
+  public void prefilled(Assignment assignment) {
+    if (assignment.hasUnreadImages()) {
+      events.endedImages(assignment.replica(), assignment.dpRank(), assignment, false);
+    }
   }
 
   @Override
@@ -60,17 +79,17 @@ public final class ImageTap implements DispatchListener {
   }
 
   private void confirmRules(Assignment assignment) {
-    ModelTokenizer tokenizer = tokenizers.apply(assignment.model());
-    if (tokenizer != null) {
-      tokenizer.images().confirmRules();
+    PromptImages model = models.apply(assignment.model());
+    if (model != null) {
+      model.confirmRules();
     }
   }
 
   @Override
   public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
     PlacedImages images = assignment.images();
-    ModelTokenizer tokenizer = images == null ? null : tokenizers.apply(assignment.model());
-    if (images == null || tokenizer == null) {
+    PromptImages model = images == null ? null : models.apply(assignment.model());
+    if (images == null || model == null) {
       return;
     }
     if (!images.isByRules()) {
@@ -80,7 +99,7 @@ public final class ImageTap implements DispatchListener {
     if (images.areNamed()) {
       return; // the engine may keep another image under that name
     }
-    if (tokenizer.images().doubtRules()) {
+    if (model.doubtRules()) {
       LOG.warn(
           "engine {} counts {} tokens of a chat of {} with images, and not {}: the next of them are"
               + " routed on load, to learn from the engine's events",
@@ -96,6 +115,8 @@ public final class ImageTap implements DispatchListener {
     PlacedImages images = assignment.images();
     if (images != null) {
       events.endedImages(assignment.replica(), assignment.dpRank(), images, false);
+    } else if (assignment.hasUnreadImages()) {
+      events.endedImages(assignment.replica(), assignment.dpRank(), assignment, false);
     }
   }
 }

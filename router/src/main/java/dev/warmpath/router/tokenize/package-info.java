@@ -12,7 +12,8 @@
  * <p>Start with {@link LoadedTokenizers}, which gives {@code prompt.Tokenizers} the tokenizer of
  * each model. {@link ParityWatch} compares our tokens with the engines' and takes a model that
  * differs out of use. {@link RemotePrompts} asks engines for what cannot be rendered here. Both ask
- * through {@code upstream.EngineHttp}. {@link TokenizerStatus} is what operators see.
+ * through {@code upstream.EngineHttp}. {@link ImageTap} tells the event streams which chats with
+ * images are under way where. {@link TokenizerStatus} is what operators see.
  */
 @NullMarked
 package dev.warmpath.router.tokenize;

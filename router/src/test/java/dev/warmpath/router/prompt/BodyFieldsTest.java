@@ -108,6 +108,31 @@ class BodyFieldsTest {
     assertThat(of(chat).estimatedTokens()).isLessThan(20);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      textBlock =
+          """
+          {"messages":[{"content":[{"type":"image_url","image_url":{"url":"data:a"}}]}]}    | true
+          {"messages":[{"content":[{"image_url":"https://a"}]}]}                            | true
+          {"messages":[{"content":[{"type":"image_url","uuid":"u"}]}]}                      | true
+          {"messages":[{"content":[{"type":"image","source":{"type":"url","url":"u"}}]}]}   | true
+          {"messages":[{"content":[{"type":"video_url","video_url":{"url":"https://a"}}]}]} | true
+          {"input":[{"content":[{"type":"input_image","image_url":"data:a"}]}]}             | true
+          {"input":[{"type":"x","output":[{"type":"input_image","image_url":"data:a"}]}]}   | true
+          {"messages":[{"content":"\\"image_url\\":1,\\"type\\":\\"image\\""}]}             | false
+          {"messages":[{"content":[{"type":"text","text":"image"}]}]}                       | false
+          {"messages":[],"tools":[{"properties":{"image_url":{"type":"image"}}}]}           | false
+          {"input":"image_url","prompt":[{"image_url":1}]}                                  | false
+          {"messages":[{"content":[{"type":"imag"}]}],"x":[1]}                              | false
+          """)
+  void imagesAreSeenWhereTheyStand(String body, boolean hasImages) throws Exception {
+    assertThat(of(body).hasImages()).isEqualTo(hasImages);
+    assertThat(BodyFields.hasImages((ObjectNode) new ObjectMapper().readTree(body)))
+        .isEqualTo(hasImages);
+  }
+
   @Property
   void aFormOfAnyBytesIsReadOrSaysNothing(@ForAll byte[] bytes) {
     String any = new String(bytes, ISO_8859_1);

@@ -3,8 +3,10 @@ package dev.warmpath.router.prompt;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.dispatch.PreparedRequest;
+import dev.warmpath.router.dispatch.Prompt;
 import dev.warmpath.router.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.PromptPool.BodyWatch;
 import dev.warmpath.router.prompt.PromptPool.RemoteReader;
@@ -25,6 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PromptPoolTest {
@@ -411,6 +414,58 @@ class PromptPoolTest {
       ReadRequest read = answer.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(read.request().prompt().fallback()).isEqualTo(FallbackCause.TOO_LONG);
       assertThat(read.request().model()).isEqualTo("m");
+    }
+  }
+
+  @Test
+  void aChatThatIsNotReadMayHaveImages() throws Exception {
+    String image = "{\"type\":\"image_url\",\"image_url\":{\"url\":\"ftp://a\"}}";
+    String text = "{\"type\":\"text\",\"text\":\"a\"}";
+    String words = "{\"type\":\"text\",\"text\":\"" + "a".repeat(200) + "\"}";
+    assertThat(hasUnreadImages(image, FallbackCause.MULTIMODAL)).isTrue();
+    assertThat(hasUnreadImages(text, null)).isFalse();
+    assertThat(hasUnreadImages(words + "," + image, FallbackCause.TOO_LONG)).isTrue();
+    assertThat(hasUnreadImages(words, FallbackCause.TOO_LONG)).isFalse();
+  }
+
+  private static boolean hasUnreadImages(String parts, @Nullable FallbackCause fallback)
+      throws Exception {
+    byte[] body =
+        ("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[" + parts + "]}]}")
+            .getBytes(UTF_8);
+    try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
+        PromptPool pool =
+            pool(reader(tokenizer), new Tokenizing(1, 1, 100, 200, true, "never", 0))) {
+      CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
+      pool.read(RequestKind.CHAT, body, RoutingHints.NONE, null, answer::complete);
+      Prompt prompt = answer.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).request().prompt();
+      assertThat(prompt.fallback()).isEqualTo(fallback);
+      return prompt.hasUnreadImages();
+    }
+  }
+
+  @Test
+  void whatAnEngineRendersHasUnreadImagesAllTheSame() {
+    byte[] body =
+        "{\"model\":\"m\",\"messages\":[{\"content\":[{\"image_url\":{\"url\":\"x\"}}]}]}"
+            .getBytes(UTF_8);
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
+    RemoteReader rendered =
+        (kind, asked, read) ->
+            CompletableFuture.completedFuture(
+                new PromptResult.Tokens(List.of(new int[] {1}), PromptKeys.NONE, true, true, null));
+    try (PromptPool pool =
+        new PromptPool(
+            reader,
+            BodyWatch.NONE,
+            rendered,
+            new Tokenizing(1, 1, 100, 1_000, true, "never", 0),
+            Thread::new,
+            System::nanoTime)) {
+      Prompt prompt = pool.readNow(RequestKind.CHAT, body, RoutingHints.NONE).prompt();
+      assertThat(prompt.tokens()).isNotNull();
+      assertThat(prompt.hasUnreadImages()).isTrue();
     }
   }
 
