@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
@@ -219,6 +220,36 @@ class ImageChatTest {
     }
   }
 
+  @Test
+  void aChatWithImagesThatIsTooLongToBeReadIsKnownToBeUnderWay() throws Exception {
+    Map<String, Object> settings =
+        Map.of("snapshot.enabled", false, "tokenizing.body-bytes", 2_048);
+    try (RoutedEngine engine = new RoutedEngine(model);
+        Router router = engine.router(settings, Map.of()).ready()) {
+      String words = "Please say more. ".repeat(200);
+      String body = chat("https://images/1.png", words).replace("tokens\":2", "tokens\":4000");
+      CompletableFuture<Served> served =
+          CompletableFuture.supplyAsync(() -> {
+            try {
+              return router.serve(CHATS, body);
+            } catch (Exception e) {
+              throw new IllegalStateException(e);
+            }
+          });
+      while (unread(router) == 0) {
+        assertThat(served).as("a chat of four thousand steps").isNotDone();
+      }
+      assertThat(served.get().predictedTokens()).isEqualTo(-1);
+      while (unread(router) > 0) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static int unread(Router router) throws Exception {
+    return (int) value(router, "warmpath_event_image_waits{engine=\"e\",kind=\"unread\"} ");
+  }
+
   /** Sends chats about an image until its next one is exact; a few, if the engine is in doubt. */
   private static void learn(Router router, String image) throws Exception {
     String body = chat(image, QUESTION);
@@ -234,7 +265,10 @@ class ImageChatTest {
   }
 
   private static long lessons(Router router, String result) throws Exception {
-    String row = "warmpath_image_lessons_total{model=\"sim\",result=\"" + result + "\"} ";
+    return value(router, "warmpath_image_lessons_total{model=\"sim\",result=\"" + result + "\"} ");
+  }
+
+  private static long value(Router router, String row) throws Exception {
     String metrics = router.metrics();
     int at = metrics.indexOf(row);
     assertThat(at).as(row).isNotNegative();
