@@ -3,6 +3,7 @@ package dev.warmpath.simulator.capture;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.wire.StreamMessage;
+import dev.warmpath.simulator.capture.RecordedEngine.ReplayBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;

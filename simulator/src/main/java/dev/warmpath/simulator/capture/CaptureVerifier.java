@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -454,6 +455,73 @@ public final class CaptureVerifier {
     /** Requests that prove nothing. */
     public long skippedRequests() {
       return skipped.values().stream().mapToLong(Long::longValue).sum();
+    }
+  }
+
+  /**
+   * Which streams are quiescent: everything that their engines caused so far is recorded.
+   *
+   * <p>Confined to its verifier.
+   */
+  private static final class QuietStreams {
+
+    private final Set<Integer> quiet = new HashSet<>();
+    private boolean allQuiet;
+    private final Set<Integer> busySinceAllQuiet = new HashSet<>();
+
+    /** Takes the next record; whether it is a request that can be judged. */
+    boolean judges(CaptureRecord record) {
+      if (record instanceof Mark mark && mark.name().equals("quiescent")) {
+        quiet(mark.stream());
+      } else if (record instanceof Mark mark && mark.name().equals("records-dropped")) {
+        busy(record.stream());
+      } else if (record instanceof Request) {
+        boolean judged = isQuiet(record.stream());
+        busy(record.stream());
+        return judged;
+      }
+      return false;
+    }
+
+    private boolean isQuiet(int stream) {
+      return quiet.contains(stream) || (allQuiet && !busySinceAllQuiet.contains(stream));
+    }
+
+    private void quiet(int stream) {
+      if (stream == CaptureRecord.NO_STREAM) {
+        allQuiet = true;
+        quiet.clear();
+        busySinceAllQuiet.clear();
+      } else {
+        quiet.add(stream);
+      }
+    }
+
+    private void busy(int stream) {
+      if (stream == CaptureRecord.NO_STREAM) {
+        allQuiet = false;
+        quiet.clear();
+      } else {
+        quiet.remove(stream);
+        busySinceAllQuiet.add(stream);
+      }
+    }
+  }
+
+  /**
+   * What is done to a capture while it is verified.
+   *
+   * @param faults what goes wrong on the way
+   * @param replays whether what was lost can be asked again; else it is gone
+   */
+  public record Rehearsal(Faults faults, boolean replays) {
+
+    /** Nothing: the capture as it was recorded, and replays where it has some. */
+    public static final Rehearsal RECORDED = new Rehearsal(Faults.NONE, true);
+
+    /** Whether nothing is done to it. */
+    boolean isRecorded() {
+      return faults.equals(Faults.NONE);
     }
   }
 }

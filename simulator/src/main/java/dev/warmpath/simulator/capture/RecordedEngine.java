@@ -18,11 +18,13 @@ import dev.warmpath.eventingest.stream.StreamSockets;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.simulator.capture.CaptureVerifier.Rehearsal;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -246,5 +248,43 @@ final class RecordedEngine implements StreamSockets {
       return List.of();
     }
     return list.stream().filter(String.class::isInstance).map(String.class::cast).toList();
+  }
+
+  /**
+   * The last batches of one lifetime of an engine, by number, as its replay socket has them.
+   *
+   * <p>Confined to its user's thread.
+   */
+  static final class ReplayBuffer {
+
+    private final int maxBatches;
+    private final TreeMap<Long, StreamMessage> batches = new TreeMap<>();
+    private long lastPublished = -1;
+
+    public ReplayBuffer(int maxBatches) {
+      this.maxBatches = maxBatches;
+    }
+
+    /** Adds what was just published; a number that does not grow begins a new lifetime. */
+    public void published(StreamMessage batch) {
+      if (batch.sequence() <= lastPublished) {
+        batches.clear();
+      }
+      lastPublished = batch.sequence();
+      add(batch);
+    }
+
+    /** Adds what the recorded engine had although it was not heard live. */
+    public void add(StreamMessage batch) {
+      batches.put(batch.sequence(), batch);
+      if (batches.size() > maxBatches) {
+        batches.pollFirstEntry();
+      }
+    }
+
+    /** What there is from a number on. */
+    public Collection<StreamMessage> from(long sequence) {
+      return batches.tailMap(sequence).values();
+    }
   }
 }

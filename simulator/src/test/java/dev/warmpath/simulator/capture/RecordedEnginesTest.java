@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.simulator.capture.CaptureVerifier.Rehearsal;
 import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -11,6 +11,7 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.simulator.capture.CaptureVerifier.Rehearsal;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
