@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.demo.LoadReport;
-import dev.warmpath.simulator.demo.SessionReport;
+import dev.warmpath.simulator.demo.SessionRun.SessionReport;
 import dev.warmpath.simulator.study.Distribution;
 import dev.warmpath.simulator.study.Estimate;
 import java.io.PrintWriter;

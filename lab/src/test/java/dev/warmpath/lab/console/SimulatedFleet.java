@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.warmpath.simulator.demo.ChatClient;
 import dev.warmpath.simulator.demo.ChatLoad;
-import dev.warmpath.simulator.demo.DemoFleet;
+import dev.warmpath.simulator.demo.Demo.DemoFleet;
 import dev.warmpath.simulator.demo.LoadRun;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;

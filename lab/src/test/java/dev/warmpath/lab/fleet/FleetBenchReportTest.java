@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.simulator.demo.LoadReport;
 import dev.warmpath.simulator.demo.LoadReport.Predictions;
-import dev.warmpath.simulator.demo.SessionReport;
+import dev.warmpath.simulator.demo.SessionRun.SessionReport;
 import dev.warmpath.simulator.study.Distribution;
 import java.io.PrintWriter;
 import java.io.StringWriter;

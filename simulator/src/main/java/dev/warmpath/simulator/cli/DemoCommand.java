@@ -4,7 +4,7 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.demo.Demo;
-import dev.warmpath.simulator.demo.DemoPlan;
+import dev.warmpath.simulator.demo.Demo.DemoPlan;
 import dev.warmpath.simulator.demo.DemoReport;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

@@ -9,7 +9,7 @@
  *                               └ LiveCheck: the same, and a PredictionVerdict on each prediction
  * }</pre>
  *
- * <p>Start with {@link Demo}: a {@link DemoFleet} of simulated engines behind a router in this
+ * <p>Start with {@link Demo}: a {@link Demo.DemoFleet} of simulated engines behind a router in this
  * process gets the same chats under one policy after the other, and a {@link DemoReport} compares
  * them. {@link LiveCheck} judges for {@code check-live}: each prediction against what a running
  * engine says it reused, where {@link EvictionWatch} excuses blocks that were evicted meanwhile.

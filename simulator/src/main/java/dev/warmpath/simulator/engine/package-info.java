@@ -10,8 +10,8 @@
  *
  * <p>Start with {@link SimulatedEngine}, whose user lets time pass between {@code beginStep} and
  * {@code endStep}. {@link Scheduler} decides what a step computes, {@link KvCache} what is reused,
- * stored and evicted, {@link HostCache} adds host memory behind it. {@link EngineConfig} holds
- * limits and speed. {@code fleet} runs it in virtual time, {@code live} on real sockets.
+ * stored and evicted, {@code KvCache.HostCache} adds host memory behind it. {@link EngineConfig}
+ * holds limits and speed. {@code fleet} runs it in virtual time, {@code live} on real sockets.
  */
 @NullMarked
 package dev.warmpath.simulator.engine;

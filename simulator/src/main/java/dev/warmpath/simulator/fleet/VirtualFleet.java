@@ -610,4 +610,27 @@ public final class VirtualFleet {
       failed(request);
     }
   }
+
+  /**
+   * A prefix that an engine is asked to compute.
+   *
+   * <p>Single writer.
+   */
+  private static final class PrewarmRequest extends EngineRequest {
+
+    private final Consumer<Prewarming.Answer> done;
+
+    PrewarmRequest(SharedPrefix prefix, Consumer<Prewarming.Answer> done) {
+      super(
+          block -> prefix.chain().localHash(block), // nobody asks for the answer's only token
+          prefix.chain().blocks() * prefix.chain().space().blockSizeTokens(),
+          1);
+      this.done = done;
+    }
+
+    void computed() {
+      int computed = promptTokens() - cachedTokens();
+      done.accept(new Prewarming.Answer(Prewarming.Result.COMPUTED, computed, null));
+    }
+  }
 }

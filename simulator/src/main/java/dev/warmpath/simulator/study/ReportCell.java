@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.simulator.study.Study.CellFigures;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;

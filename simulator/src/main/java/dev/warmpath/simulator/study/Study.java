@@ -28,7 +28,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.LongConsumer;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -450,6 +452,82 @@ public final class Study {
     LongConsumer ofRun() {
       AtomicLong before = new AtomicLong();
       return arrived -> progress.show(done.addAndGet(arrived - before.getAndSet(arrived)), all);
+    }
+  }
+
+  /**
+   * Where a fleet's waiting times rise: the highest rate at which the mean time to first token is
+   * at most {@value #RISE} times what it is if the fleet is idle.
+   *
+   * <p>Thread-safe.
+   */
+  static final class Knee {
+
+    private static final double RISE = 4;
+    private static final double IDLE = 1e-3;
+    private static final double HIGHEST = 1e4;
+    private static final double STEP = 4;
+    private static final int HALVINGS = 6;
+
+    private Knee() {}
+
+    /**
+     * The rate of the knee, up to 3 % too low; empty if no rate makes waiting times rise.
+     *
+     * @param meanMillis the mean time to first token at a rate; NaN if nothing was answered
+     */
+    static OptionalDouble rate(DoubleUnaryOperator meanMillis) {
+      double most = RISE * meanMillis.applyAsDouble(IDLE);
+      double under = IDLE;
+      double over = STEP * IDLE;
+      while (meanMillis.applyAsDouble(over) <= most) {
+        if (over > HIGHEST) {
+          return OptionalDouble.empty();
+        }
+        under = over;
+        over *= STEP;
+      }
+      if (Double.isNaN(most)) {
+        return OptionalDouble.empty();
+      }
+      for (int i = 0; i < HALVINGS; i++) {
+        double middle = Math.sqrt(under * over);
+        if (meanMillis.applyAsDouble(middle) <= most) {
+          under = middle;
+        } else {
+          over = middle;
+        }
+      }
+      return OptionalDouble.of(under);
+    }
+  }
+
+  /**
+   * A cell over all its seeds.
+   *
+   * @param runs one for each seed
+   * @param oracles one for each seed, the same for all policies of a setting
+   */
+  public record CellFigures(Cell cell, List<RunFigures> runs, List<Oracle> oracles) {
+
+    public CellFigures {
+      runs = List.copyOf(runs);
+      oracles = List.copyOf(oracles);
+    }
+
+    /** A figure's mean over the seeds. */
+    public Estimate estimate(Figure figure) {
+      return Estimate.of(runs.stream().mapToDouble(figure::of).toArray());
+    }
+
+    /** The mean over the seeds. */
+    public double mean(ToDoubleFunction<RunFigures> figure) {
+      return runs.stream().mapToDouble(figure).average().orElse(Double.NaN);
+    }
+
+    /** The mean of an oracle's figure over the seeds. */
+    public double oracle(ToDoubleFunction<Oracle> figure) {
+      return oracles.stream().mapToDouble(figure).average().orElse(Double.NaN);
     }
   }
 }

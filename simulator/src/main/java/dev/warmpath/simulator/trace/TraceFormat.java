@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /** The formats of recorded workloads. A new one is a reader of its lines. */
@@ -29,7 +30,7 @@ public enum TraceFormat {
   SESSION(GrowingSessions.BLOCK_TOKENS),
   /** Chats made by chance: a batch a line, see {@link GenerateLines}. */
   GENERATE(GrowingSessions.BLOCK_TOKENS),
-  /** Recorded event streams with their requests, see {@link CaptureTrace}. */
+  /** Recorded event streams with their requests, see {@link TraceFile.CaptureTrace}. */
   CAPTURE(0),
   /** The log of a router's decisions, see {@link DecisionLines}. */
   DECISIONS(DecisionLines.BLOCK_TOKENS);
@@ -263,6 +264,166 @@ public enum TraceFormat {
       }
       throw new IllegalArgumentException(
           "'%s' must be a whole number from 0 to %d".formatted(field, LineFields.MOST_TOKENS));
+    }
+  }
+
+  /**
+   * Chats made by chance, a batch a line: {@code {"seed", "seconds", "sessions", "tenants", "zipf",
+   * "system", "turns", "in", "out", "think", "burst", "inSpread", "outSpread"}}, all optional.
+   * Equal lines make equal chats.
+   *
+   * <p>Sessions begin at random times within {@code seconds}, {@code burst} of one tenant at each.
+   * Tenant k has a share of them in proportion to k^−zipf and a system prompt of its own. A session
+   * has {@code turns} turns on the average (geometric), its users think {@code think} seconds on
+   * the average (exponential). The lengths of system prompts, questions and answers are log-normal
+   * around their medians {@code system}, {@code in} and {@code out}: one in a hundred questions is
+   * ten times as long.
+   */
+  static final class GenerateLines implements TraceFormat.Lines {
+
+    private static final double SYSTEM_SPREAD = 0.7;
+    private static final double LENGTH_SPREAD = 1;
+    private static final int LONGEST = 100_000;
+    private static final int MOST = 1_000_000;
+
+    private final GrowingSessions sessions = new GrowingSessions();
+    private int batches;
+
+    @Override
+    public void line(String text, TraceBuilder trace) {
+      JsonNode line = LineFields.object(text);
+      Draws draws = new Draws(new SplittableRandom(LineFields.whole(line, "seed", 0, MOST, 1)));
+      int count = LineFields.whole(line, "sessions", 1, MOST, 500);
+      int burst = LineFields.whole(line, "burst", 1, MOST, 1);
+      double gap = LineFields.seconds(line, "seconds", 600) * burst / count;
+      double[] shares =
+          shares(
+              LineFields.whole(line, "tenants", 1, MOST, 20), LineFields.seconds(line, "zipf", 1));
+      int[] systems = new int[shares.length];
+      int system = LineFields.whole(line, "system", 0, LONGEST, 1500);
+      Arrays.setAll(systems, tenant -> draws.length(system, SYSTEM_SPREAD));
+      double turns = LineFields.whole(line, "turns", 1, MOST, 4);
+      int in = LineFields.whole(line, "in", 1, LONGEST, 300);
+      int out = LineFields.whole(line, "out", 1, LONGEST, 200);
+      double inSpread = LineFields.seconds(line, "inSpread", LENGTH_SPREAD);
+      double outSpread = LineFields.seconds(line, "outSpread", LENGTH_SPREAD);
+      double think = LineFields.seconds(line, "think", 20);
+      String batch = batches++ + "/";
+      double start = 0;
+      int tenant = 0;
+      for (int i = 0; i < count; i++) {
+        if (i % burst == 0) {
+          start += draws.exponential(gap);
+          tenant = draws.among(shares);
+        }
+        sessions.begin(batch + tenant, systems[tenant]);
+        double seconds = start;
+        do {
+          sessions.turn(trace, seconds, draws.length(in, inSpread), draws.length(out, outSpread));
+          seconds = draws.exponential(think);
+        } while (!draws.isTrue(1 / turns));
+      }
+    }
+
+    /** The shares of tenants added up, the last is 1. */
+    private static double[] shares(int tenants, double zipf) {
+      double[] sums = new double[tenants];
+      double sum = 0;
+      for (int i = 0; i < tenants; i++) {
+        sum += StrictMath.pow(i + 1.0, -zipf);
+        sums[i] = sum;
+      }
+      double all = sum;
+      Arrays.setAll(sums, i -> sums[i] / all);
+      return sums;
+    }
+
+    /** Random numbers that are the same on every machine. */
+    private record Draws(SplittableRandom random) {
+
+      boolean isTrue(double chance) {
+        return random.nextDouble() < chance;
+      }
+
+      double exponential(double mean) {
+        return -mean * StrictMath.log(1 - random.nextDouble());
+      }
+
+      /** Log-normal, 0 for a median of 0 and else at least 1. */
+      int length(int median, double spread) {
+        double radius = StrictMath.sqrt(2 * exponential(1));
+        double normal = radius * StrictMath.cos(2 * Math.PI * random.nextDouble());
+        long length = Math.round(median * StrictMath.exp(spread * normal));
+        return (int) Math.min(LONGEST, Math.max(Math.min(1, median), length));
+      }
+
+      int among(double[] sums) {
+        int found = Arrays.binarySearch(sums, random.nextDouble());
+        return Math.min(sums.length - 1, found < 0 ? -found - 1 : found + 1);
+      }
+    }
+  }
+
+  /**
+   * Writes sessions, one after the other. Sessions with equal systems begin with the same prompt;
+   * the prompt of each turn is everything before it, answers included, and what is new.
+   *
+   * <p>Single writer.
+   */
+  static final class GrowingSessions {
+
+    static final int BLOCK_TOKENS = 16;
+
+    private final Map<String, Integer> firstBlocks = new HashMap<>();
+    private int nextBlock;
+    private int session = -1;
+    private int systemFirst;
+    private int systemTokens;
+    private int promptTokens;
+    private int ownBlocks;
+    private int last;
+
+    /** The turns that follow are of a new session. */
+    void begin(String system, int tokens) {
+      systemFirst =
+          firstBlocks.computeIfAbsent(system + "/" + tokens, key -> take(tokens / BLOCK_TOKENS));
+      systemTokens = tokens;
+      session++;
+      promptTokens = tokens;
+      ownBlocks = 0;
+      last = Trace.NONE;
+    }
+
+    /**
+     * @param seconds when it arrives: since the trace began, or since the last turn was answered
+     * @throws IllegalArgumentException if the prompt is empty or too long
+     */
+    void turn(TraceBuilder trace, double seconds, int newTokens, int answerTokens) {
+      promptTokens += newTokens;
+      if (promptTokens < 1 || promptTokens > LineFields.MOST_TOKENS) {
+        throw new IllegalArgumentException(
+            "a prompt of %d tokens, must be 1 to %d"
+                .formatted(promptTokens, LineFields.MOST_TOKENS));
+      }
+      int number = trace.requests();
+      int systemBlocks = systemTokens / BLOCK_TOKENS;
+      trace.request(seconds, last, session, promptTokens, answerTokens);
+      if (last == Trace.NONE) {
+        trace.blocks(systemFirst, systemBlocks);
+      } else {
+        trace.blocksOf(last, systemBlocks + ownBlocks);
+      }
+      int grown = promptTokens / BLOCK_TOKENS - systemBlocks - ownBlocks;
+      trace.blocks(take(grown), grown);
+      ownBlocks += grown;
+      promptTokens += Math.max(1, answerTokens);
+      last = number;
+    }
+
+    private int take(int count) {
+      int first = nextBlock;
+      nextBlock += count; // the builder refuses a negative one
+      return first;
     }
   }
 }

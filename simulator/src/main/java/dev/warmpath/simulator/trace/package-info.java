@@ -7,8 +7,8 @@
  *
  * <p>Start with {@link Trace}: requests in columns, prompts as numbers of blocks, equal numbers for
  * equal prefixes. A new format is a constant of {@link TraceFormat} and a reader of its lines.
- * {@link GrowingSessions} makes prompts of sessions that grow turn by turn; {@link LoggedRequest}
- * is a record of a router's decision log.
+ * {@link TraceFormat.GrowingSessions} makes prompts of sessions that grow turn by turn; {@link
+ * LoggedRequest} is a record of a router's decision log.
  */
 @NullMarked
 package dev.warmpath.simulator.trace;

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.simulator.demo.Demo.DemoPlan;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

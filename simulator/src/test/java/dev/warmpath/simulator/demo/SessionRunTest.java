@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.simulator.demo.SessionRun.SessionReport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;

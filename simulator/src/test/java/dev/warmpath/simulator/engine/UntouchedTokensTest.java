@@ -3,6 +3,7 @@ package dev.warmpath.simulator.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.simulator.engine.CachedSequence.BlockTable;
 import java.util.List;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.study.Study.CellFigures;
 import dev.warmpath.simulator.trace.Trace;
 import java.io.IOException;
 import java.nio.file.Files;

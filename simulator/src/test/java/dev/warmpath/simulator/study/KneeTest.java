@@ -2,6 +2,7 @@ package dev.warmpath.simulator.study;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.simulator.study.Study.Knee;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,7 @@ import dev.warmpath.simulator.fleet.MadeMeasures;
 import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.study.RunFigures.Goal;
+import dev.warmpath.simulator.study.Study.CellFigures;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
 import org.junit.jupiter.api.Test;

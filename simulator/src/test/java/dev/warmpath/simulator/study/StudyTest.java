@@ -8,6 +8,7 @@ import dev.warmpath.simulator.fleet.Change;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.fleet.Pairs;
 import dev.warmpath.simulator.fleet.Routers;
+import dev.warmpath.simulator.study.Study.CellFigures;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
 import java.util.Collections;

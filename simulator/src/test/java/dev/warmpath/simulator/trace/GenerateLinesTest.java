@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.simulator.trace.TraceFormat.GenerateLines;
+import dev.warmpath.simulator.trace.TraceFormat.GrowingSessions;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
