@@ -10,8 +10,8 @@
  *
  * <p>Three runs, three doors. {@link ChaosRun} is the storm: faults and bad clients by a {@link
  * ChaosPlan}, at the end nothing may be left. {@link OrdinaryDay} plays one scene after another
- * before a router with a small heap, while {@link HealthWatch} asks for its health all day. {@link
- * ManyRouters} kills, stops and cuts off routers while {@link FailoverLoad} asks.
+ * before a router with a small heap, while {@link DayReport.HealthWatch} asks for its health all
+ * day. {@link ManyRouters} kills, stops and cuts off routers while {@link FailoverLoad} asks.
  */
 @NullMarked
 package dev.warmpath.lab.chaos;

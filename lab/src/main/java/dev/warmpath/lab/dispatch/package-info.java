@@ -8,8 +8,9 @@
  *          ─▶ Dispatcher of each router                                           a turn without
  * }</pre>
  *
- * <p>Start with {@link ChoiceBench} and {@link ClusterBench}: the router's own dispatcher in one
- * process, with neither clients nor engines.
+ * <p>Start with {@code BenchChooseCommand.ChoiceBench} and {@code
+ * BenchClusterCommand.ClusterBench}: the router's own dispatcher in one process, with neither
+ * clients nor engines.
  */
 @NullMarked
 package dev.warmpath.lab.dispatch;

@@ -8,7 +8,7 @@
  * }</pre>
  *
  * <p>Start with {@link FleetBench}: in each round every router gets the same sessions. A {@link
- * BenchRouter} is our router under one policy ({@link PolicyRouter}) or a rival ({@link
+ * BenchRouter} is our router under one policy ({@link BenchRouter.PolicyRouter}) or a rival ({@link
  * PeerRouter}). {@code BenchConsoleCommand.ConsoleBench} measures an idle router with and without a
  * viewer.
  */

@@ -2,6 +2,7 @@ package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.bench.ProcFiles;
 import dev.warmpath.lab.bench.ServedRouter;
+import dev.warmpath.lab.gateway.TurnRunner.ColdStart;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package dev.warmpath.lab.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.lab.bench.ProcFiles.CpuTime;
 import org.junit.jupiter.api.Test;
 
 class CpuTimeTest {

@@ -3,6 +3,8 @@ package dev.warmpath.lab.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.lab.bench.ProcFiles.CpuTime;
+import dev.warmpath.lab.bench.ProcFiles.MachineTime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.lab.bench.Percentiles;
 import dev.warmpath.lab.bench.ProcFiles.Footprint;
+import dev.warmpath.lab.gateway.TurnRunner.ColdStart;
 import dev.warmpath.simulator.study.Spread;
 import java.io.PrintWriter;
 import java.io.StringWriter;

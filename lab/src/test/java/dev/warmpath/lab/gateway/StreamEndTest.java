@@ -3,7 +3,7 @@ package dev.warmpath.lab.gateway;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.lab.gateway.LoadConnections.Connection.StreamEnd;
+import dev.warmpath.lab.gateway.RunningLoad.LoadConnections.Connection.StreamEnd;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 
