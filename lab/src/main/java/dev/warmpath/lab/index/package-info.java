@@ -7,9 +7,10 @@
  * }</pre>
  *
  * <p>Start with {@link IndexBench}: a {@link Corpus} (events and queries) is played to an index in
- * passes, and the answers must be {@link ExactAnswers}, worked out by {@link CorpusModel}. {@link
- * Corpora} makes corpora by recording caches of simulated engines. For engines that store and evict
- * without end start at {@link ChurnBench}, for engines that reconnect at {@link ReconnectBench}.
+ * passes, and the answers must be {@link ExactAnswers}, worked out by {@code WpixFile.CorpusModel}.
+ * {@link Corpora} makes corpora by recording caches of simulated engines. For engines that store
+ * and evict without end start at {@link ChurnBench}, for engines that reconnect at {@code
+ * BenchChurnCommand.ReconnectBench}.
  */
 @NullMarked
 package dev.warmpath.lab.index;

@@ -1,23 +1,42 @@
 package dev.warmpath.lab.tokens;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.prompt.BodyParser;
 import dev.warmpath.simulator.study.Distribution;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.encode.EncodeBudget;
+import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.harmony.HarmonyChats;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 
 /**
  * Measures what requests cost on their way to tokens and block hashes, in CPU time of one thread,
@@ -358,6 +377,207 @@ final class TokenizeBench implements AutoCloseable {
     /** The median in milliseconds. */
     double medianMillis() {
       return millis(0.5);
+    }
+  }
+
+  /**
+   * Texts of recorded calls: one JSON object a line, whose input is the whole prompt and whose
+   * output is the answer.
+   *
+   * @param inputs the prompts in the order of the file
+   * @param outputs the answers, each once, behind each other
+   */
+  record AgentTexts(List<String> inputs, String outputs) {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    AgentTexts {
+      inputs = List.copyOf(inputs);
+    }
+
+    /** Reads a file of lines, compressed if its name ends so, or the only such file of a folder. */
+    static AgentTexts read(Path fileOrFolder) throws IOException {
+      Path file = Files.isDirectory(fileOrFolder) ? only(fileOrFolder) : fileOrFolder;
+      List<String> inputs = new ArrayList<>();
+      Set<String> outputs = new LinkedHashSet<>();
+      try (BufferedReader lines = open(file)) {
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+          JsonNode call = MAPPER.readTree(line);
+          inputs.add(call.path("input").asText());
+          outputs.add(call.path("output").asText());
+        }
+      }
+      if (inputs.isEmpty()) {
+        throw new IOException("no calls in " + file);
+      }
+      return new AgentTexts(inputs, String.join("\n", outputs));
+    }
+
+    private static Path only(Path folder) throws IOException {
+      try (Stream<Path> files = Files.list(folder)) {
+        return files
+            .filter(file -> file.toString().matches(".*\\.jsonl(\\.gz)?"))
+            .findFirst()
+            .orElseThrow(() -> new IOException("no .jsonl or .jsonl.gz in " + folder));
+      }
+    }
+
+    private static BufferedReader open(Path file) throws IOException {
+      InputStream in = Files.newInputStream(file);
+      InputStream plain = file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in;
+      return new BufferedReader(new InputStreamReader(plain, StandardCharsets.UTF_8));
+    }
+  }
+
+  /**
+   * What a tokenizer thread of the router does with a chat, each step by its CPU time; and the same
+   * done plainly, whole each time.
+   *
+   * <p>Confined to one thread.
+   */
+  private static final class Pipeline {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final ChainSpace SPACE = new ChainSpace("m", 16, 0);
+
+    private static final int DEPTH_LIMIT = 64;
+
+    private final ChatTexts renderer;
+    private final LongSupplier cpuNanos;
+    private final long bodyBytes;
+    private IncrementalEncoder encoder;
+    private BodyParser bodies;
+
+    /** CPU times by step. */
+    static final class Took {
+      final TokenizeBench.Samples parse = new TokenizeBench.Samples();
+      final TokenizeBench.Samples render = new TokenizeBench.Samples();
+      final TokenizeBench.Samples encode = new TokenizeBench.Samples();
+      final TokenizeBench.Samples hash = new TokenizeBench.Samples();
+      final TokenizeBench.Samples all = new TokenizeBench.Samples();
+      final TokenizeBench.Samples whole = new TokenizeBench.Samples();
+      int mismatches;
+      int tokens;
+    }
+
+    /**
+     * @param bodyBytes what may be remembered of bodies
+     */
+    Pipeline(
+        ChatTexts renderer, IncrementalEncoder encoder, long bodyBytes, LongSupplier cpuNanos) {
+      this.bodyBytes = bodyBytes;
+      this.bodies = new BodyParser(DEPTH_LIMIT, bodyBytes);
+      this.renderer = renderer;
+      this.encoder = encoder;
+      this.cpuNanos = cpuNanos;
+    }
+
+    /** Forgets all bodies and texts. */
+    void forget() {
+      encoder = encoder.forgetful();
+      bodies = new BodyParser(DEPTH_LIMIT, bodyBytes);
+    }
+
+    /** Reads the request {@code body} and notes what it took. */
+    void read(byte[] body, Took took) {
+      long start = cpuNanos.getAsLong();
+      ObjectNode request = (ObjectNode) parsed(body);
+      long parsed = cpuNanos.getAsLong();
+      String text = renderer.render(request);
+      long rendered = cpuNanos.getAsLong();
+      EncodedText encoded = encode(text);
+      long encodedAt = cpuNanos.getAsLong();
+      BlockChain chain = encoded.chain(SPACE, PromptKeys.NONE);
+      long end = cpuNanos.getAsLong();
+      took.parse.add(parsed - start);
+      took.render.add(rendered - parsed);
+      took.encode.add(encodedAt - rendered);
+      took.hash.add(end - encodedAt);
+      took.all.add(end - start);
+      took.tokens = encoded.count();
+      took.mismatches += chain.promptTokens() == took.tokens ? 0 : 1;
+    }
+
+    /** Does it plainly: renders, encodes the text whole and hashes all blocks; then compares. */
+    void readWhole(byte[] body, Took took) {
+      ObjectNode request = parse(body);
+      long start = cpuNanos.getAsLong();
+      String text = renderer.render(request);
+      int[] ids = encodeWhole(text);
+      BlockChain chain = BlockChain.of(SPACE, ids, PromptKeys.NONE);
+      took.whole.add(cpuNanos.getAsLong() - start);
+      EncodedText encoded = encode(text);
+      boolean same =
+          Arrays.equals(ids, encoded.tokenIds())
+              && same(chain, encoded.chain(SPACE, PromptKeys.NONE));
+      took.mismatches += same ? 0 : 1;
+    }
+
+    /** Encodes a text that is not known, and the same whole. */
+    void encodeCold(String text, Took took) {
+      forget();
+      long start = cpuNanos.getAsLong();
+      int[] ids = encode(text).tokenIds();
+      long cold = cpuNanos.getAsLong();
+      int[] whole = encoder.whole().encode(text, false);
+      took.whole.add(cpuNanos.getAsLong() - cold);
+      took.all.add(cold - start);
+      took.tokens = ids.length;
+      took.mismatches += Arrays.equals(ids, whole) ? 0 : 1;
+    }
+
+    /** Renders only. */
+    void renderOnly(byte[] body, int warmUps, int times, TokenizeBench.Samples samples) {
+      ObjectNode request = parse(body);
+      for (int i = 0; i < warmUps + times; i++) {
+        long start = cpuNanos.getAsLong();
+        String text = renderer.render(request);
+        long nanos = cpuNanos.getAsLong() - start;
+        if (i >= warmUps && !text.isEmpty()) {
+          samples.add(nanos);
+        }
+      }
+    }
+
+    /**
+     * The native library does not know marks: marked texts are cut at them, and nothing is known.
+     */
+    private int[] encodeWhole(String text) {
+      return renderer.specialIds().length == 0
+          ? encoder.whole().encode(text, false)
+          : Objects.requireNonNull(encoder.forgetful().encode(text)).tokenIds();
+    }
+
+    private EncodedText encode(String text) {
+      EncodedText encoded = encoder.encode(text);
+      if (encoded == null) {
+        throw new IllegalStateException("the workload holds half a surrogate pair");
+      }
+      return encoded;
+    }
+
+    private JsonNode parsed(byte[] body) {
+      try {
+        return bodies.parse(body);
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    private static ObjectNode parse(byte[] body) {
+      try {
+        return (ObjectNode) MAPPER.readTree(body);
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    private static boolean same(BlockChain one, BlockChain other) {
+      boolean same = one.blocks() == other.blocks();
+      for (int i = 0; same && i < one.blocks(); i++) {
+        same = one.localHash(i) == other.localHash(i);
+      }
+      return same;
     }
   }
 }

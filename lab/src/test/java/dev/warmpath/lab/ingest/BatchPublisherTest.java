@@ -2,6 +2,7 @@ package dev.warmpath.lab.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.lab.ingest.ZmqPass.BatchPublisher;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.ByteBuffer;

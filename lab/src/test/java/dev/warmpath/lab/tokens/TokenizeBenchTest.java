@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.lab.tokens.TokenizeBench.AgentTexts;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.io.IOException;
 import java.io.OutputStream;
