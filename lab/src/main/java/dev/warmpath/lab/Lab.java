@@ -1,8 +1,8 @@
 package dev.warmpath.lab;
 
 import dev.warmpath.lab.chaos.ChaosCommand;
-import dev.warmpath.lab.dispatch.BenchChooseCommand;
-import dev.warmpath.lab.dispatch.BenchClusterCommand;
+import dev.warmpath.lab.fleet.BenchChooseCommand;
+import dev.warmpath.lab.fleet.BenchClusterCommand;
 import dev.warmpath.lab.fleet.BenchConsoleCommand;
 import dev.warmpath.lab.fleet.BenchFleetCommand;
 import dev.warmpath.lab.gateway.BenchGatewayCommand;

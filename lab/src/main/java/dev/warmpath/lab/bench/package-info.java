@@ -4,7 +4,7 @@
  *
  * <pre>{@code
  * a bench ─▶ ServedRouter ─▶ JavaCommand ─▶ ChildProcess        warmpath serve, in its own process
- * a bench ◀─ CpuTime, MachineTime ◀─ ProcFiles                  of other processes, from /proc
+ * a bench ◀─ ProcFiles: CpuTime, MachineTime                    of other processes, from /proc
  * a bench ◀─ Meters, Percentiles                                of this process
  * }</pre>
  *

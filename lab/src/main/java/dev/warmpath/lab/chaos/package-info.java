@@ -2,7 +2,7 @@
  * {@code chaos}: a router between engines and clients that misbehave.
  *
  * <pre>{@code
- * ChaosClient ─▶ router ─▶ FaultyPort (broken by FaultInjector) ─▶ simulated engine
+ * ChaosClient ─▶ router ─▶ ChaosEngine (broken by FaultInjector) ─▶ simulated engine
  *     └▶ HttpAnswer ─▶ Classifier ─▶ ChaosVerdict ─▶ ChaosReport
  * a scene ─▶ router with a small heap ─▶ ScriptedEngine: each request names what it does
  * FailoverLoad ─▶ several routers, connected by Wires, killed and cut off

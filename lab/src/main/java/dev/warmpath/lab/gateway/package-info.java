@@ -10,8 +10,7 @@
  * <p>Start with {@link GatewayBench}, then {@link TurnRunner}. {@link Backends} is the process of
  * the stub replicas, {@link Gateway} whatever stands before them: our router, a peer or nothing.
  * {@link LoadClient.OpenLoop} starts each request at its fixed instant, whatever became of those
- * before. {@code BenchRestartCommand.RestartBench} restarts two routers behind a {@link
- * TcpBalancer}.
+ * before. {@code BenchRestartCommand.RestartBench} restarts two routers behind its own balancer.
  */
 @NullMarked
 package dev.warmpath.lab.gateway;

@@ -3,9 +3,9 @@
  * encoding cost, and whether they give what Jinja2 and running engines give.
  *
  * <pre>{@code
- * AgentTexts, chats ─▶ TokenizeBench ─▶ Pipeline, step by step ─▶ Samples
+ * chats of agents ─▶ TokenizeBench, step by step ─▶ Samples
  * OddChats, OddMessages, OddResponses ─▶ TokenComparison ◀─ EngineTokenizeClient  --against an engine
- * recorded files ─▶ TemplateGoldens, PromptGoldens ─▶ equal or not            --goldens
+ * recorded files ─▶ CompareTokensCommand ─▶ equal or not                       --goldens
  * }</pre>
  *
  * <p>Start with {@link TokenizeBench} for cost, {@link CompareTokensCommand} for equality. {@link

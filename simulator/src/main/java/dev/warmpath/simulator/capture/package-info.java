@@ -6,7 +6,7 @@
  * engines ─▶ CaptureRecorder ─▶ file
  * file ─▶ CaptureVerifier ─▶ RecordedEngine ─▶ EngineStream ─▶ index ─▶ VerifyReport
  *      ─▶ CapturePublisher ─▶ ZeroMQ, as the recorded engine did
- *      ─▶ CaptureCut, CaptureMerge, CaptureDiff, CaptureStats, CaptureLines
+ *      ─▶ CaptureCut, CaptureMerge, CaptureDiff, CaptureStats
  * }</pre>
  *
  * <p>Start with {@link CaptureVerifier}, which applies a capture to an index and judges each

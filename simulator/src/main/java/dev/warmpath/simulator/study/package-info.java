@@ -3,7 +3,7 @@
  * log.
  *
  * <pre>{@code
- * Trace, grid of Cells ─▶ Study ─▶ VirtualFleet, once a seed ─▶ RunFigures ─▶ CellFigures
+ * Trace, grid of Cells ─▶ Study ─▶ VirtualFleet, once a seed ─▶ RunFigures ─▶ Study.CellFigures
  *                     ─▶ ReportCell ─▶ StudyReport ─▶ StudyTable, CellsCsv, CellsJson, HtmlPage
  * Trace, goal   ─▶ FleetSize ─▶ VirtualFleet of each size ─▶ PlanReport
  * decision log  ─▶ CostFit (EngineEquations, LeastErrors) ─▶ an engine's CostModel

@@ -2,7 +2,7 @@
  * Recorded workloads: when requests came, how long they were, and which prefixes they share.
  *
  * <pre>{@code
- * file ─▶ TraceFile ─▶ TraceFormat's reader (…Lines), CaptureTrace ─▶ TraceBuilder ─▶ Trace
+ * file ─▶ TraceFile ─▶ TraceFormat's reader (…Lines) ─▶ TraceBuilder ─▶ Trace
  * }</pre>
  *
  * <p>Start with {@link Trace}: requests in columns, prompts as numbers of blocks, equal numbers for

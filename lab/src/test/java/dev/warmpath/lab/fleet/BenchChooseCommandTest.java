@@ -1,4 +1,4 @@
-package dev.warmpath.lab.dispatch;
+package dev.warmpath.lab.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

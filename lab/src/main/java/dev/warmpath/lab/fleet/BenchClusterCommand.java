@@ -1,4 +1,4 @@
-package dev.warmpath.lab.dispatch;
+package dev.warmpath.lab.fleet;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
