@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -32,7 +34,24 @@ public final class BenchOutput {
 
   /** The folder for logs, which exists; without {@code --dir} one that ends with this process. */
   public Path directory(String prefix) throws IOException {
-    return directory == null ? TemporaryFolder.create(prefix) : Files.createDirectories(directory);
+    return directory == null ? temporaryFolder(prefix) : Files.createDirectories(directory);
+  }
+
+  /** A new folder that is there until this process ends, however it does. */
+  public static Path temporaryFolder(String prefix) throws IOException {
+    Path folder = Files.createTempDirectory(prefix);
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "delete-logs"));
+    return folder;
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      return; // a log of a process that has not ended; the system clears its folder
+    }
   }
 
   /** Shows a line of progress. */

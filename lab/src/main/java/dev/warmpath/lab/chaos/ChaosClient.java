@@ -2,7 +2,9 @@ package dev.warmpath.lab.chaos;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
+import dev.warmpath.lab.chaos.Classifier.ChaosVerdict;
+import dev.warmpath.lab.chaos.Classifier.ChaosVerdict.Kind;
+import dev.warmpath.lab.chaos.Questions.Question;
 import java.io.BufferedInputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -266,6 +268,46 @@ final class ChaosClient implements AutoCloseable {
       socket.setSoTimeout(silenceMillis);
       InputStream in = new BufferedInputStream(socket.getInputStream(), READ_BYTES);
       return new Connection(socket, in, System.nanoTime());
+    }
+  }
+
+  /** What a client does with its request and the answer. */
+  enum ClientBehaviour {
+    /** Sends all, reads all, and keeps the connection for another request. */
+    PATIENT(false, true),
+    /** Sends all and leaves before or after the answer begins, without reading. */
+    LEAVES_EARLY(false, false),
+    /** Reads the beginning of a stream and leaves. */
+    LEAVES_MID_STREAM(false, false),
+    /** Reads more slowly than the engine writes. */
+    READS_SLOWLY(true, true),
+    /** Reads nothing for longer than any time limit, then all that is there. */
+    STALLS(true, true),
+    /** Sends half a body and leaves. */
+    LEAVES_MID_BODY(false, false),
+    /** Sends half a body and waits. */
+    SILENT_MID_BODY(false, true);
+
+    private final boolean longAnswer;
+    private final boolean judged;
+
+    ClientBehaviour(boolean longAnswer, boolean judged) {
+      this.longAnswer = longAnswer;
+      this.judged = judged;
+    }
+
+    /** Whether it asks for an answer that does not fit the buffers on its way. */
+    boolean wantsLongAnswer() {
+      return longAnswer;
+    }
+
+    /** Whether it stays to the end of the answer. */
+    boolean isJudged() {
+      return judged;
+    }
+
+    boolean sendsHalf() {
+      return this == LEAVES_MID_BODY || this == SILENT_MID_BODY;
     }
   }
 }

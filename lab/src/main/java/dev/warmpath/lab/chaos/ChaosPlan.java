@@ -1,5 +1,6 @@
 package dev.warmpath.lab.chaos;
 
+import dev.warmpath.lab.chaos.ChaosClient.ClientBehaviour;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;

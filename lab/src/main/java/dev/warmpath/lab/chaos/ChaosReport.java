@@ -2,7 +2,8 @@ package dev.warmpath.lab.chaos;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
-import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
+import dev.warmpath.lab.chaos.Classifier.ChaosVerdict;
+import dev.warmpath.lab.chaos.Classifier.ChaosVerdict.Kind;
 import dev.warmpath.simulator.study.Distribution;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -1,7 +1,10 @@
 package dev.warmpath.lab.chaos;
 
+import dev.warmpath.lab.chaos.ChaosClient.ClientBehaviour;
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
-import dev.warmpath.lab.chaos.ChaosVerdict.Kind;
+import dev.warmpath.lab.chaos.Classifier.ChaosVerdict;
+import dev.warmpath.lab.chaos.Classifier.ChaosVerdict.Kind;
+import dev.warmpath.lab.chaos.Questions.Question;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;

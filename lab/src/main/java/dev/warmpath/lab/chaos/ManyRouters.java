@@ -2,10 +2,10 @@ package dev.warmpath.lab.chaos;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
 import dev.warmpath.lab.bench.LoopbackPorts;
-import dev.warmpath.lab.bench.TemporaryFolder;
 import dev.warmpath.lab.chaos.RoutersReport.Scene;
 import dev.warmpath.router.cli.Main;
 import dev.warmpath.router.security.Secrets;
@@ -172,7 +172,7 @@ final class ManyRouters implements AutoCloseable {
   private final Form form;
   private final boolean overRedis;
   private final RoutersReport report;
-  private final Path folder = TemporaryFolder.create("warmpath-routers");
+  private final Path folder = BenchOutput.temporaryFolder("warmpath-routers");
   private final HttpClient http =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)

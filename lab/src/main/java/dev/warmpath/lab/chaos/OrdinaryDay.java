@@ -3,10 +3,10 @@ package dev.warmpath.lab.chaos;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
 import dev.warmpath.lab.bench.LoopbackPorts;
-import dev.warmpath.lab.bench.TemporaryFolder;
 import dev.warmpath.lab.chaos.DayReport.HealthWatch;
 import dev.warmpath.lab.chaos.DayReport.Scene;
 import dev.warmpath.router.cli.Main;
@@ -88,7 +88,7 @@ final class OrdinaryDay implements AutoCloseable {
       engines.add(new ScriptedEngine(name));
     }
     names = new DayNames();
-    Path folder = TemporaryFolder.create("warmpath-day");
+    Path folder = BenchOutput.temporaryFolder("warmpath-day");
     configFile = folder.resolve("warmpath.yaml");
     keysFile = folder.resolve("keys.yaml");
     Files.writeString(configFile, config());

@@ -3,6 +3,7 @@ package dev.warmpath.lab.chaos;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.lab.chaos.ChaosClient.ClientBehaviour;
 import dev.warmpath.simulator.demo.ChatWords;
 import java.io.IOException;
 import java.net.URI;
@@ -99,4 +100,13 @@ final class Questions {
     }
     return new Question(body.toString(), streamed, answer.asText());
   }
+
+  /**
+   * A chat request and the only right answer to it.
+   *
+   * @param body the JSON of the request
+   * @param streamed whether it asks for an event stream
+   * @param answer the text that every engine gives
+   */
+  record Question(String body, boolean streamed, String answer) {}
 }

@@ -2,7 +2,9 @@ package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.bench.ProcFiles;
 import dev.warmpath.lab.bench.ServedRouter;
+import dev.warmpath.lab.gateway.Gateway.PeerAddress;
 import dev.warmpath.lab.gateway.TurnRunner.ColdStart;
+import dev.warmpath.lab.gateway.TurnRunner.Turn;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.bench.Percentiles;
 import dev.warmpath.lab.gateway.TurnRunner.ColdStart;
+import dev.warmpath.lab.gateway.TurnRunner.Turn;
 import dev.warmpath.simulator.study.Spread;
 import java.io.PrintWriter;
 import java.util.ArrayList;

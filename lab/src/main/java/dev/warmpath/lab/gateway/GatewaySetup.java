@@ -1,5 +1,6 @@
 package dev.warmpath.lab.gateway;
 
+import dev.warmpath.lab.gateway.Gateway.PeerAddress;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,8 +1,12 @@
 package dev.warmpath.lab.gateway;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
@@ -67,6 +71,30 @@ final class LoadClient implements AutoCloseable {
           sleeper.sleepUntil(due);
         }
         start.accept(number);
+      }
+    }
+  }
+
+  /**
+   * What one load is to do.
+   *
+   * @param targets addresses, which get the requests in turns
+   * @param requests in the order in which they are due
+   * @param streamed whether answers must end as an event stream does
+   * @param limit time from the instant at which a request is due until it has failed
+   */
+  record OpenLoad(
+      List<InetSocketAddress> targets,
+      List<ByteBuf> requests,
+      boolean streamed,
+      double perSecond,
+      Duration limit) {
+
+    OpenLoad {
+      targets = List.copyOf(targets);
+      requests = List.copyOf(requests);
+      if (targets.isEmpty() || requests.isEmpty()) {
+        throw new IllegalArgumentException("targets=" + targets + " requests=" + requests.size());
       }
     }
   }

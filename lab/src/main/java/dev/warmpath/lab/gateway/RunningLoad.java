@@ -1,5 +1,6 @@
 package dev.warmpath.lab.gateway;
 
+import dev.warmpath.lab.gateway.LoadClient.OpenLoad;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

@@ -2,6 +2,7 @@ package dev.warmpath.lab.index;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.lab.index.Corpus.CorpusSource;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;

@@ -3,6 +3,7 @@ package dev.warmpath.lab.index;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.lab.index.Corpus.CorpusSource;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
 import dev.warmpath.simulator.trace.TraceException;

@@ -3,6 +3,7 @@ package dev.warmpath.lab.index;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.lab.index.Corpus.CorpusSource;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,6 +2,7 @@ package dev.warmpath.lab.ingest;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.lab.ingest.IngestBench.PassResult;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.stream.Stream;

@@ -10,6 +10,8 @@ import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.lab.bench.Meters;
 import dev.warmpath.lab.ingest.EngineFeed.Probe;
+import dev.warmpath.lab.ingest.IngestBench.InProcessPass;
+import dev.warmpath.lab.ingest.IngestBench.PassResult;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

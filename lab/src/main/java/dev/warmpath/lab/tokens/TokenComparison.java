@@ -1,6 +1,9 @@
 package dev.warmpath.lab.tokens;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.lab.tokens.Oddities.OddChats;
+import dev.warmpath.lab.tokens.Oddities.OddMessages;
+import dev.warmpath.lab.tokens.Oddities.OddResponses;
 import dev.warmpath.simulator.cli.RenderTotals;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;

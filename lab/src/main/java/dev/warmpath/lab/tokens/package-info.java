@@ -4,12 +4,12 @@
  *
  * <pre>{@code
  * chats of agents ─▶ TokenizeBench, step by step ─▶ Samples
- * OddChats, OddMessages, OddResponses ─▶ TokenComparison ◀─ EngineTokenizeClient  --against an engine
+ * Oddities ─▶ TokenComparison ◀─ EngineTokenizeClient                           --against an engine
  * recorded files ─▶ CompareTokensCommand ─▶ equal or not                       --goldens
  * }</pre>
  *
  * <p>Start with {@link TokenizeBench} for cost, {@link CompareTokensCommand} for equality. {@link
- * Oddities} draws the pieces that odd requests are made of.
+ * Oddities} makes odd requests of each API.
  */
 @NullMarked
 package dev.warmpath.lab.tokens;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.lab.bench.Percentiles;
 import dev.warmpath.lab.bench.ProcFiles.Footprint;
 import dev.warmpath.lab.gateway.TurnRunner.ColdStart;
+import dev.warmpath.lab.gateway.TurnRunner.Turn;
 import dev.warmpath.simulator.study.Spread;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -3,6 +3,7 @@ package dev.warmpath.lab.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.warmpath.lab.gateway.LoadClient.OpenLoad;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.lab.bench.ProcFiles;
+import dev.warmpath.lab.gateway.Gateway.PeerAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.lab.bench.ProcFiles;
 import dev.warmpath.lab.gateway.TurnRunner.ColdStart;
+import dev.warmpath.lab.gateway.TurnRunner.Turn;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.lab.index.Corpus.CorpusSource;
 import dev.warmpath.simulator.trace.Trace;
 import java.io.IOException;
 import java.nio.file.Path;

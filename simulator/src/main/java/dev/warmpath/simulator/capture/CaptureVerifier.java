@@ -21,6 +21,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.dispatch.PromptHistory;
 import dev.warmpath.router.dispatch.UncachedCauses;
 import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
+import dev.warmpath.simulator.capture.FaultyFeed.Faults;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;

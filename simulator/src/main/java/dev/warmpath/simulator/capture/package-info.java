@@ -11,9 +11,8 @@
  *
  * <p>Start with {@link CaptureVerifier}, which applies a capture to an index and judges each
  * prediction by what the engine says it reused. {@link CaptureRecorder} and {@link
- * CapturePublisher} are the two ends of live streams. {@link Faults} and {@link FaultyFeed} lose,
- * repeat, reorder and cut messages on the way. The commands are {@code capture} and {@code replay}
- * of {@code cli}.
+ * CapturePublisher} are the two ends of live streams. A {@link FaultyFeed} loses, repeats, reorders
+ * and cuts messages on the way. The commands are {@code capture} and {@code replay} of {@code cli}.
  */
 @NullMarked
 package dev.warmpath.simulator.capture;

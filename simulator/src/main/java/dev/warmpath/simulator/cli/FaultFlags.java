@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.cli;
 
 import dev.warmpath.router.cli.CommandException;
-import dev.warmpath.simulator.capture.Faults;
+import dev.warmpath.simulator.capture.FaultyFeed.Faults;
 import dev.warmpath.simulator.terminal.DurationText;
 import dev.warmpath.simulator.terminal.ShareText;
 import java.time.Duration;

@@ -10,10 +10,12 @@ import dev.warmpath.simulator.study.CellsJson;
 import dev.warmpath.simulator.study.HtmlPage;
 import dev.warmpath.simulator.study.ReportCell;
 import dev.warmpath.simulator.study.Study;
+import dev.warmpath.simulator.study.StudyComparison;
 import dev.warmpath.simulator.study.StudyReport;
 import dev.warmpath.simulator.study.StudyTable;
 import dev.warmpath.simulator.terminal.ProgressBar;
 import dev.warmpath.simulator.terminal.ProgressFlag;
+import dev.warmpath.simulator.terminal.ShareText;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceException;
 import dev.warmpath.simulator.trace.TraceFile;
@@ -29,6 +31,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
@@ -43,7 +46,7 @@ import picocli.CommandLine.Spec;
       "policy, and compares what the clients would have seen."
     },
     mixinStandardHelpOptions = true,
-    subcommands = {CompareCommand.class, FitCommand.class, PlanCommand.class},
+    subcommands = {SimulateCommand.CompareCommand.class, FitCommand.class, PlanCommand.class},
     footer = {
       "",
       "Examples:",
@@ -251,6 +254,79 @@ public final class SimulateCommand implements WarmpathCommand {
         return TraceFile.read(file, known, lines);
       } catch (IOException | TraceException e) {
         throw CommandException.failed("--trace: " + e.getMessage());
+      }
+    }
+  }
+
+  /**
+   * {@code warmpath simulate compare}: two results side by side.
+   *
+   * <p>Confined to the main thread.
+   */
+  @Command(
+      name = "compare",
+      description = {
+        "Divides the figures of B by those of A, cell by cell. A star marks those whose 95 %%",
+        "confidence intervals do not overlap; with one seed, all that differ."
+      },
+      mixinStandardHelpOptions = true,
+      footer = {
+        "",
+        "Example:",
+        "  warmpath simulate compare before/cells.json after/cells.json --fail-above 5%%"
+      })
+  static final class CompareCommand implements WarmpathCommand {
+
+    @SuppressWarnings("NullAway.Init")
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "A", description = "The cells.json of a study.")
+    private Path before = Path.of("");
+
+    @Parameters(index = "1", paramLabel = "B", description = "That of another one.")
+    private Path after = Path.of("");
+
+    @Option(
+        names = "--fail-above",
+        paramLabel = "SHARE",
+        description = {
+          "End with 1 if the mean TTFT of a cell got worse by more than this share, such as 5%%,",
+          "and the confidence intervals do not overlap."
+        })
+    private @Nullable String failAbove;
+
+    @Override
+    public Integer call() {
+      double most =
+          failAbove == null ? Double.POSITIVE_INFINITY : ShareText.share("--fail-above", failAbove);
+      StudyComparison comparison = comparison();
+      PrintWriter out = spec.commandLine().getOut();
+      out.print(comparison.table());
+      out.flush();
+      PrintWriter err = spec.commandLine().getErr();
+      if (comparison.onlyInOne() > 0) {
+        err.println(comparison.onlyInOne() + " cells are only in one of the two");
+      }
+      List<StudyComparison.Pair> worse = comparison.worse(most);
+      for (StudyComparison.Pair pair : worse) {
+        err.println(
+            "worse: " + pair.before().cell().contender() + ", " + pair.before().cell().setting());
+      }
+      err.flush();
+      return worse.isEmpty() ? Exit.OK : Exit.FAILED;
+    }
+
+    private StudyComparison comparison() {
+      try {
+        StudyComparison comparison =
+            StudyComparison.of(CellsJson.read(before), CellsJson.read(after));
+        if (comparison.pairs().isEmpty()) {
+          throw CommandException.failed(before + " and " + after + " have no cell in common");
+        }
+        return comparison;
+      } catch (IOException e) {
+        throw CommandException.failed(String.valueOf(e.getMessage()));
       }
     }
   }

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;

@@ -19,6 +19,7 @@ import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.Link;
 import dev.warmpath.simulator.fleet.EventHeap.Kind;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;

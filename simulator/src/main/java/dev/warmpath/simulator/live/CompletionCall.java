@@ -2,7 +2,7 @@ package dev.warmpath.simulator.live;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.live.StepResult.Token;
+import dev.warmpath.simulator.live.TokenEngine.StepResult.Token;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;

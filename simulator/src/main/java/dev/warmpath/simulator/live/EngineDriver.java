@@ -1,7 +1,8 @@
 package dev.warmpath.simulator.live;
 
 import dev.warmpath.simulator.engine.EngineGauges;
-import dev.warmpath.simulator.live.StepResult.Token;
+import dev.warmpath.simulator.live.TokenEngine.StepResult;
+import dev.warmpath.simulator.live.TokenEngine.StepResult.Token;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.live;
 
 import dev.warmpath.simulator.engine.EngineGauges;
-import dev.warmpath.simulator.live.StepResult.Token;
+import dev.warmpath.simulator.live.TokenEngine.StepResult.Token;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

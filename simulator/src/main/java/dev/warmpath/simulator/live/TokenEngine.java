@@ -4,7 +4,7 @@ import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineGauges;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.engine.SimulatedEngine;
-import dev.warmpath.simulator.live.StepResult.Token;
+import dev.warmpath.simulator.live.TokenEngine.StepResult.Token;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -150,5 +150,32 @@ public final class TokenEngine {
         generating.cachedTokens(),
         generating.hostTokens() + generating.receivedTokens(),
         last);
+  }
+
+  /**
+   * What one step brought: tokens for its requests, in scheduling order, and the cache events to
+   * publish as one batch.
+   */
+  public record StepResult(List<Token> tokens, List<CacheEvent> events) {
+
+    public StepResult {
+      tokens = List.copyOf(tokens);
+      events = List.copyOf(events);
+    }
+
+    /**
+     * One generated token.
+     *
+     * @param index position in the answer; 0 is the first token
+     * @param cachedTokens prompt tokens reused when the request was first scheduled
+     * @param externalTokens those of them that came from host memory or another engine
+     */
+    public record Token(
+        String requestId,
+        int tokenId,
+        int index,
+        int cachedTokens,
+        int externalTokens,
+        boolean last) {}
   }
 }

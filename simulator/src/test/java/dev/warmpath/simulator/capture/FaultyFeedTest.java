@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
+import dev.warmpath.simulator.capture.FaultyFeed.Faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

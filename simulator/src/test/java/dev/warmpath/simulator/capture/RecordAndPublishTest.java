@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.wire.StreamMessage;
+import dev.warmpath.simulator.capture.FaultyFeed.Faults;
 import dev.warmpath.simulator.capture.RecordedEngine.ReplayBuffer;
 import java.io.IOException;
 import java.nio.file.Path;

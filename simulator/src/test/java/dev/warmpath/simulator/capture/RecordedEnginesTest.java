@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.capture.CaptureVerifier.Rehearsal;
 import dev.warmpath.simulator.capture.CaptureVerifier.VerifyReport.Verdicts;
+import dev.warmpath.simulator.capture.FaultyFeed.Faults;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.dispatch.UncachedTokens;
 import dev.warmpath.router.dispatch.UncachedTokens.Cause;
-import dev.warmpath.simulator.fleet.Incident.Kind;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident.Kind;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;

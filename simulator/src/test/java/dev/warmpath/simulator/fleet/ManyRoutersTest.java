@@ -3,6 +3,7 @@ package dev.warmpath.simulator.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
 import dev.warmpath.simulator.fleet.Routers.Sharing;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.study.Chats;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.simulator.engine.Link;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.study.Chats;
 import dev.warmpath.simulator.trace.Trace;

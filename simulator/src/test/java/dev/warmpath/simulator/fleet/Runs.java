@@ -4,6 +4,7 @@ import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.List;
 import java.util.Map;

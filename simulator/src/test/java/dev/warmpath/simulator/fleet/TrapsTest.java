@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.routing.Policies;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.fleet.Incident.Kind;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident;
+import dev.warmpath.simulator.fleet.FleetPlan.Incident.Kind;
 import dev.warmpath.simulator.fleet.Runs.Outcome;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceBuilder;
