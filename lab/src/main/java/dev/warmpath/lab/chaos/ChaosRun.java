@@ -1,6 +1,7 @@
 package dev.warmpath.lab.chaos;
 
 import dev.warmpath.lab.chaos.ChaosClient.ClientBehaviour;
+import dev.warmpath.lab.chaos.ChaosEngine.EngineFault;
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
 import dev.warmpath.lab.chaos.Classifier.ChaosVerdict;
 import dev.warmpath.lab.chaos.Classifier.ChaosVerdict.Kind;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.chaos.ChaosEngine.EngineFault;
 import dev.warmpath.lab.chaos.Classifier.ChaosVerdict.Kind;
 import dev.warmpath.lab.chaos.HttpAnswer.End;
 import dev.warmpath.lab.chaos.Questions.Question;

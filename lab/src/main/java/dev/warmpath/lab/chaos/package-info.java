@@ -3,7 +3,7 @@
  *
  * <pre>{@code
  * ChaosClient ─▶ router ─▶ ChaosEngine (broken by FaultInjector) ─▶ simulated engine
- *     └▶ HttpAnswer ─▶ Classifier ─▶ ChaosVerdict ─▶ ChaosReport
+ *     └▶ HttpAnswer ─▶ Classifier ─▶ a verdict ─▶ ChaosReport
  * a scene ─▶ router with a small heap ─▶ ScriptedEngine: each request names what it does
  * FailoverLoad ─▶ several routers, connected by Wires, killed and cut off
  * }</pre>

@@ -3,6 +3,7 @@ package dev.warmpath.lab.fleet;
 import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.fleet.BenchRouter.PeerRouter;
 import dev.warmpath.lab.fleet.BenchRouter.PolicyRouter;
+import dev.warmpath.lab.fleet.FleetBench.FleetBenchPlan;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;

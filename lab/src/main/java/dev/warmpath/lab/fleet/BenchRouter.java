@@ -2,6 +2,7 @@ package dev.warmpath.lab.fleet;
 
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.ServedRouter;
+import dev.warmpath.lab.fleet.FleetBench.FleetBenchPlan;
 import dev.warmpath.simulator.live.Ports;
 import java.io.IOException;
 import java.net.InetSocketAddress;

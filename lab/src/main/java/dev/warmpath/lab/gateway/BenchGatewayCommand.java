@@ -2,6 +2,8 @@ package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.gateway.Gateway.PeerAddress;
+import dev.warmpath.lab.gateway.GatewayBench.GatewayPlan;
+import dev.warmpath.lab.gateway.GatewayBench.GatewaySetup;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;

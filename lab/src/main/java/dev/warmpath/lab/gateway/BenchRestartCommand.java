@@ -7,6 +7,7 @@ import dev.warmpath.lab.bench.Percentiles;
 import dev.warmpath.lab.bench.ProcFiles;
 import dev.warmpath.lab.bench.ProcFiles.MachineTime;
 import dev.warmpath.lab.bench.ServedRouter;
+import dev.warmpath.lab.gateway.GatewayBench.GatewaySetup;
 import dev.warmpath.lab.gateway.LoadClient.OpenLoad;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;

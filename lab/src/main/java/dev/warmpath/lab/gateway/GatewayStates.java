@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.bench.Percentiles;
 import dev.warmpath.lab.bench.ProcFiles.Footprint;
+import dev.warmpath.lab.gateway.GatewayBench.GatewayPlan;
 import dev.warmpath.lab.gateway.TurnRunner.Turn;
 import dev.warmpath.simulator.study.Spread;
 import io.netty.buffer.ByteBuf;

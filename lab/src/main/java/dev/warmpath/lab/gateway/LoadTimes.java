@@ -1,6 +1,7 @@
 package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.bench.Percentiles;
+import dev.warmpath.lab.gateway.LoadClient.Schedule;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntToLongFunction;

@@ -1,6 +1,7 @@
 package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.gateway.LoadClient.OpenLoad;
+import dev.warmpath.lab.gateway.LoadClient.Schedule;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

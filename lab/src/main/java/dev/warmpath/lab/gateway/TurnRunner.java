@@ -6,6 +6,7 @@ import dev.warmpath.lab.bench.ProcFiles;
 import dev.warmpath.lab.bench.ProcFiles.CpuTime;
 import dev.warmpath.lab.bench.ProcFiles.Footprint;
 import dev.warmpath.lab.bench.ProcFiles.MachineTime;
+import dev.warmpath.lab.gateway.GatewayBench.GatewayPlan;
 import dev.warmpath.lab.gateway.LoadClient.OpenLoad;
 import dev.warmpath.simulator.study.Spread;
 import io.netty.buffer.ByteBuf;

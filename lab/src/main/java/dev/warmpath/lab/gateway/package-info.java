@@ -3,8 +3,8 @@
  * other gateways, and what streams notice when routers restart.
  *
  * <pre>{@code
- * GatewayPlan ─▶ GatewayBench ─▶ Rounds ─▶ TurnRunner ─▶ LoadClient ─▶ Gateway ─▶ StubServer
- *                                             └▶ Turn ─▶ GatewayReport
+ * GatewayBench ─▶ Rounds ─▶ TurnRunner ─▶ LoadClient ─▶ Gateway ─▶ StubServer
+ *                              └▶ TurnRunner.Turn ─▶ GatewayReport
  * }</pre>
  *
  * <p>Start with {@link GatewayBench}, then {@link TurnRunner}. {@link Backends} is the process of

@@ -2,8 +2,8 @@
  * {@code bench index} and {@code bench churn}: what the index costs, with every answer compared.
  *
  * <pre>{@code
- * WpixFile, or Corpora (RecordedFleet serves a PromptTrace) ─▶ CorpusSource ─▶ Corpus
- * Corpus ─▶ IndexBench ─▶ BulkPass, InterleavedPass, BusyPass, KeepUpPass, MemoryPass ─▶ Round
+ * WpixFile, or Corpora (RecordedFleet serves a PromptTrace) ─▶ Corpus
+ * Corpus ─▶ IndexBench ─▶ BulkPass, InterleavedPass, BusyPass, KeepUpPass ─▶ Round
  * }</pre>
  *
  * <p>Start with {@link IndexBench}: a {@link Corpus} (events and queries) is played to an index in

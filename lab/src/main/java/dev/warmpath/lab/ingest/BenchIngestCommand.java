@@ -1,6 +1,7 @@
 package dev.warmpath.lab.ingest;
 
 import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.lab.ingest.IngestBench.IngestReport;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;

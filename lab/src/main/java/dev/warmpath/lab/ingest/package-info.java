@@ -3,9 +3,9 @@
  * their way into the index, a router that is killed and comes back, and its memory.
  *
  * <pre>{@code
- * IngestCorpus ─▶ InProcessPass                ─▶ one thread, from frames to index
- *              ─▶ ZmqPass (BatchPublisher)     ─▶ EventIngest over the loopback
- *              ─▶ PassResult ─▶ IngestReport
+ * IngestCorpus ─▶ IngestBench.InProcessPass ─▶ one thread, from frames to index
+ *              ─▶ ZmqPass                   ─▶ EventIngest over the loopback
+ *              ─▶ IngestBench.IngestReport
  * }</pre>
  *
  * <p>Start with {@link IngestBench}. {@link RecoveryBench} kills a router and measures how soon it

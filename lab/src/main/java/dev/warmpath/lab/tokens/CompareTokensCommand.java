@@ -3,6 +3,7 @@ package dev.warmpath.lab.tokens;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.lab.tokens.TokenComparison.EngineTokenizeClient;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.simulator.cli.RenderTotals;

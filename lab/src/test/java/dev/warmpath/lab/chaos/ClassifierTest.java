@@ -3,6 +3,7 @@ package dev.warmpath.lab.chaos;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.lab.chaos.ChaosEngine.EngineFault;
 import dev.warmpath.lab.chaos.Classifier.ChaosVerdict.Kind;
 import dev.warmpath.lab.chaos.Questions.Question;
 import java.io.ByteArrayInputStream;

@@ -2,6 +2,7 @@ package dev.warmpath.lab.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.lab.chaos.ChaosEngine.EngineFault;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

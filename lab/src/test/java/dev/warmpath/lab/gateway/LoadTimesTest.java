@@ -2,6 +2,7 @@ package dev.warmpath.lab.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.lab.gateway.LoadClient.Schedule;
 import org.junit.jupiter.api.Test;
 
 class LoadTimesTest {

@@ -3,6 +3,7 @@ package dev.warmpath.lab.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.lab.gateway.LoadClient.Schedule;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import static org.msgpack.value.ValueFactory.newString;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.lab.ingest.IngestBench.IngestReport;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Map;
