@@ -14,28 +14,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Where a bench of several processes writes: flags for the logs and for the form of its report.
+ * Where a bench writes: the flag for the form of its report.
  *
  * <p>Confined to the main thread.
  */
-public final class BenchOutput {
+public class BenchOutput {
 
   @SuppressWarnings("NullAway.Init")
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  @Option(names = "--dir", description = "Where logs of the processes go; default: temporary.")
-  private @Nullable Path directory;
-
   @Option(
       names = "--json",
       description = "Print one JSON object on the last line of the output; prose goes to stderr.")
   private boolean json;
-
-  /** The folder for logs, which exists; without {@code --dir} one that ends with this process. */
-  public Path directory(String prefix) throws IOException {
-    return directory == null ? temporaryFolder(prefix) : Files.createDirectories(directory);
-  }
 
   /** A new folder that is there until this process ends, however it does. */
   public static Path temporaryFolder(String prefix) throws IOException {
@@ -55,21 +47,51 @@ public final class BenchOutput {
   }
 
   /** Shows a line of progress. */
-  public void progress(String line) {
+  public final void progress(String line) {
     say(spec.commandLine().getErr(), line);
   }
 
+  /** Where people read: the output, or the error output if the output is for programs. */
+  public final PrintWriter prose() {
+    return json ? spec.commandLine().getErr() : spec.commandLine().getOut();
+  }
+
   /** Prints a report: its table, and its JSON if that is wanted. */
-  public void report(Consumer<PrintWriter> table, ObjectNode figures) {
-    PrintWriter out = spec.commandLine().getOut();
-    table.accept(json ? spec.commandLine().getErr() : out);
+  public final void report(Consumer<PrintWriter> table, ObjectNode figures) {
+    table.accept(prose());
+    printJson(figures);
+  }
+
+  /** Prints the figures if JSON is wanted. */
+  public final void printJson(ObjectNode figures) {
     if (json) {
-      say(out, figures.toString());
+      print(figures.toString());
     }
+  }
+
+  /** Prints a line of the output. */
+  public final void print(String line) {
+    say(spec.commandLine().getOut(), line);
   }
 
   private static void say(PrintWriter to, String line) {
     to.println(line);
     to.flush();
+  }
+
+  /**
+   * The same of a bench of several processes, which have logs.
+   *
+   * <p>Confined to the main thread.
+   */
+  public static final class WithLogs extends BenchOutput {
+
+    @Option(names = "--dir", description = "Where logs of the processes go; default: temporary.")
+    private @Nullable Path directory;
+
+    /** The folder for logs, which exists; without {@code --dir} one that ends with this process. */
+    public Path directory(String prefix) throws IOException {
+      return directory == null ? temporaryFolder(prefix) : Files.createDirectories(directory);
+    }
   }
 }

@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 
 /**
  * Our router in a process of its own, as {@code warmpath serve} runs it.
@@ -157,5 +159,35 @@ public final class ServedRouter implements AutoCloseable {
   private static String replica(int number, Ports at) {
     return "replica-%d=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
         .formatted(number, at.http(), at.events(), at.replay());
+  }
+
+  /**
+   * Flags of a bench for its routers.
+   *
+   * <p>Confined to the main thread.
+   */
+  public static final class RouterFlags {
+
+    @Option(
+        names = "--tokenizer",
+        paramLabel = "DIR",
+        defaultValue = "embedded",
+        description = "The routers' tokenizer (${DEFAULT-VALUE}).")
+    private String tokenizer = "embedded";
+
+    @Option(
+        names = "--set",
+        paramLabel = "KEY=VALUE",
+        description = "Handed to the routers; may be repeated.")
+    private List<String> sets = new ArrayList<>();
+
+    public String tokenizer() {
+      return tokenizer;
+    }
+
+    /** Flags for {@code serve}. */
+    public List<String> serveFlags() {
+      return sets.stream().flatMap(set -> Stream.of("--set", set)).toList();
+    }
   }
 }

@@ -65,7 +65,7 @@ public final class BenchConsoleCommand implements WarmpathCommand {
       description = "Length of a measurement; two a round (${DEFAULT-VALUE}).")
   private int seconds;
 
-  @Mixin private BenchOutput output = new BenchOutput();
+  @Mixin private BenchOutput.WithLogs output = new BenchOutput.WithLogs();
 
   @Override
   public Integer call() throws IOException, InterruptedException {

@@ -44,7 +44,7 @@ public final class BenchFleetCommand implements WarmpathCommand {
 
   @Mixin private FleetFlags fleetFlags = new FleetFlags();
 
-  @Mixin private BenchOutput output = new BenchOutput();
+  @Mixin private BenchOutput.WithLogs output = new BenchOutput.WithLogs();
 
   @Option(
       names = "--policies",

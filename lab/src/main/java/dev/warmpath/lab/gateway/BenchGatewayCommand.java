@@ -1,6 +1,7 @@
 package dev.warmpath.lab.gateway;
 
 import dev.warmpath.lab.bench.BenchOutput;
+import dev.warmpath.lab.bench.ServedRouter;
 import dev.warmpath.lab.gateway.Gateway.PeerAddress;
 import dev.warmpath.lab.gateway.GatewayBench.GatewayPlan;
 import dev.warmpath.lab.gateway.GatewayBench.GatewaySetup;
@@ -45,7 +46,7 @@ public final class BenchGatewayCommand implements WarmpathCommand {
 
   @Mixin private PlanFlags planFlags = new PlanFlags();
 
-  @Mixin private BenchOutput output = new BenchOutput();
+  @Mixin private BenchOutput.WithLogs output = new BenchOutput.WithLogs();
 
   @Option(
       names = "--beside",
@@ -63,18 +64,7 @@ public final class BenchGatewayCommand implements WarmpathCommand {
       description = "Ports of the stub replicas, so that peers can be set up; any two by default.")
   private List<Integer> ports = new ArrayList<>();
 
-  @Option(
-      names = "--tokenizer",
-      paramLabel = "DIR",
-      defaultValue = "embedded",
-      description = "The router's tokenizer (${DEFAULT-VALUE}).")
-  private String tokenizer = "embedded";
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Handed to the router; may be repeated.")
-  private List<String> sets = new ArrayList<>();
+  @Mixin private ServedRouter.RouterFlags router = new ServedRouter.RouterFlags();
 
   @Option(
       names = "--serve-flag",
@@ -90,14 +80,13 @@ public final class BenchGatewayCommand implements WarmpathCommand {
   }
 
   private GatewaySetup setup(Path work) {
-    List<String> flags = new ArrayList<>();
-    sets.forEach(set -> flags.addAll(List.of("--set", set)));
+    List<String> flags = new ArrayList<>(router.serveFlags());
     flags.addAll(serveFlags);
     try {
       return new GatewaySetup(
           ports.isEmpty() ? List.of(0, 0) : ports,
           peers.stream().map(PeerAddress::parse).toList(),
-          tokenizer,
+          router.tokenizer(),
           flags,
           work);
     } catch (IllegalArgumentException e) {

@@ -62,7 +62,7 @@ import picocli.CommandLine.Option;
     footer = {"", "Example:", "  warmpath bench restart --rate 300 --seconds 120"})
 public final class BenchRestartCommand implements WarmpathCommand {
 
-  @Mixin private BenchOutput output = new BenchOutput();
+  @Mixin private BenchOutput.WithLogs output = new BenchOutput.WithLogs();
 
   @Option(
       names = "--rate",
@@ -81,26 +81,17 @@ public final class BenchRestartCommand implements WarmpathCommand {
               + " often whether they are ready.")
   private int delayMillis;
 
-  @Option(
-      names = "--tokenizer",
-      paramLabel = "DIR",
-      defaultValue = "embedded",
-      description = "The routers' tokenizer (${DEFAULT-VALUE}).")
-  private String tokenizer = "embedded";
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Handed to the routers; may be repeated.")
-  private List<String> sets = new ArrayList<>();
+  @Mixin private ServedRouter.RouterFlags router = new ServedRouter.RouterFlags();
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    List<String> flags = new ArrayList<>();
-    sets.forEach(set -> flags.addAll(List.of("--set", set)));
     GatewaySetup setup =
         new GatewaySetup(
-            List.of(0, 0), List.of(), tokenizer, flags, output.directory("warmpath-restart"));
+            List.of(0, 0),
+            List.of(),
+            router.tokenizer(),
+            router.serveFlags(),
+            output.directory("warmpath-restart"));
     RestartReport report = run(setup);
     output.report(report::print, report.json());
     return report.isFlawless() ? Exit.OK : Exit.FAILED;

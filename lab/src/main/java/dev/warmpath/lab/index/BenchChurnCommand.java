@@ -12,6 +12,7 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.index.ChurnBench.Interval;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
@@ -28,9 +29,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code warmpath bench churn}: keeps an index at its byte budget.
@@ -49,10 +49,6 @@ import picocli.CommandLine.Spec;
 public final class BenchChurnCommand implements WarmpathCommand {
 
   private static final long BYTES_PER_MB = 1 << 20;
-
-  @SuppressWarnings("NullAway.Init")
-  @Spec
-  private CommandSpec spec;
 
   @Option(names = "--intervals", defaultValue = "5", description = "How many (${DEFAULT-VALUE}).")
   private int intervals;
@@ -94,15 +90,14 @@ public final class BenchChurnCommand implements WarmpathCommand {
       description = "Longest write with --reconnects (${DEFAULT-VALUE}).")
   private int pauseMs;
 
-  @Option(names = "--json", description = "Print one JSON object; prose goes to stderr.")
-  private boolean json;
+  @Mixin private BenchOutput output = new BenchOutput();
 
   @Override
   public Integer call() {
     if (Math.min(Math.min(intervals, seconds), Math.min(memoryMb, engines)) < 1) {
       throw CommandException.usage("all numbers must be at least 1");
     }
-    PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
+    PrintWriter prose = output.prose();
     var plan = new ChurnBench.Plan(memoryMb * BYTES_PER_MB, engines, engineBlocks);
     if (reconnects > 0) {
       return reconnect(plan, prose);
@@ -110,9 +105,7 @@ public final class BenchChurnCommand implements WarmpathCommand {
     List<Interval> all =
         new ChurnBench(plan, System::nanoTime)
             .run(intervals, TimeUnit.SECONDS.toNanos(seconds), interval -> print(prose, interval));
-    if (json) {
-      spec.commandLine().getOut().println(report(all));
-    }
+    output.printJson(report(all));
     boolean kept =
         all.stream()
             .allMatch(i -> i.totals().bytes() <= i.totals().maxBytes() && i.overCredits() == 0);
@@ -152,9 +145,7 @@ public final class BenchChurnCommand implements WarmpathCommand {
         result.totals().evictedBlocks(),
         result.overCredits());
     prose.flush();
-    if (json) {
-      spec.commandLine().getOut().println(root);
-    }
+    output.printJson(root);
     boolean kept = longest <= TimeUnit.MILLISECONDS.toNanos(pauseMs) && result.overCredits() == 0;
     return kept ? Exit.OK : Exit.FAILED;
   }

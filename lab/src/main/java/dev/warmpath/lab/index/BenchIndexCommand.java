@@ -2,22 +2,20 @@ package dev.warmpath.lab.index;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.index.Corpus.CorpusSource;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.trace.TraceException;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code warmpath bench index}: measures an index on a corpus of events and queries.
@@ -43,10 +41,6 @@ public final class BenchIndexCommand implements WarmpathCommand {
 
   private static final int ORPHANS_PER_ENGINE = 1 << 16;
 
-  @SuppressWarnings("NullAway.Init")
-  @Spec
-  private CommandSpec spec;
-
   @Mixin private CorpusFlags flags = new CorpusFlags();
 
   @Option(
@@ -65,10 +59,7 @@ public final class BenchIndexCommand implements WarmpathCommand {
       description = "How long to warm the JVM up on other corpora (${DEFAULT-VALUE}).")
   private int warmUpSeconds;
 
-  @Option(
-      names = "--json",
-      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
-  private boolean json;
+  @Mixin private BenchOutput output = new BenchOutput();
 
   @Override
   public Integer call() throws InterruptedException {
@@ -81,16 +72,14 @@ public final class BenchIndexCommand implements WarmpathCommand {
     }
     Corpus corpus = read(source);
     BenchReport report = warmBench().run(corpus, rounds);
-    report.print(json ? spec.commandLine().getErr() : spec.commandLine().getOut());
-    if (json) {
-      printLast(report.json().toString());
-    }
+    output.report(report::print, report.json());
     return report.exact() ? Exit.OK : Exit.FAILED;
   }
 
   private Corpus read(CorpusSource source) {
     Corpus corpus = CorpusFlags.read(source);
-    say("%s: %d events, %d queries".formatted(corpus.name(), corpus.events(), corpus.queries()));
+    output.progress(
+        "%s: %d events, %d queries".formatted(corpus.name(), corpus.events(), corpus.queries()));
     return corpus;
   }
 
@@ -99,8 +88,8 @@ public final class BenchIndexCommand implements WarmpathCommand {
         new IndexBench(
             () -> new RunKvIndex(IndexLimits.unbounded(ORPHANS_PER_ENGINE)),
             BenchIndexCommand::daemon,
-            this::say);
-    say("warming up for " + warmUpSeconds + " s on other corpora");
+            output::progress);
+    output.progress("warming up for " + warmUpSeconds + " s on other corpora");
     bench.warmUp(
         Corpora.warmUp().stream().map(CorpusFlags::read).toList(),
         TimeUnit.SECONDS.toNanos(warmUpSeconds));
@@ -113,25 +102,13 @@ public final class BenchIndexCommand implements WarmpathCommand {
     }
     try (WpixFile.WpixWriter writer = WpixFile.WpixWriter.create(file)) {
       ExactAnswers answers = source.feed(writer);
-      printLast(
+      output.print(
           "%s: memberships %d, interleaved %s, final %s"
               .formatted(file, answers.memberships(), answers.interleaved(), answers.atEnd()));
       return Exit.OK;
     } catch (IOException e) {
       throw CorpusFlags.problem(source, e);
     }
-  }
-
-  private void printLast(String line) {
-    PrintWriter out = spec.commandLine().getOut();
-    out.println(line);
-    out.flush();
-  }
-
-  private void say(String line) {
-    PrintWriter err = spec.commandLine().getErr();
-    err.println(line);
-    err.flush();
   }
 
   private static Thread daemon(Runnable work) {

@@ -82,7 +82,7 @@ public final class BenchFootprintCommand implements WarmpathCommand {
       description = "The router's tokenizer (${DEFAULT-VALUE}).")
   private String tokenizer = "embedded";
 
-  @Mixin private BenchOutput output = new BenchOutput();
+  @Mixin private BenchOutput.WithLogs output = new BenchOutput.WithLogs();
 
   @Override
   public Integer call() throws IOException, InterruptedException {

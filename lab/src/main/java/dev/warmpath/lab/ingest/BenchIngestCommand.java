@@ -1,16 +1,15 @@
 package dev.warmpath.lab.ingest;
 
 import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.lab.bench.BenchOutput;
 import dev.warmpath.lab.ingest.IngestBench.IngestReport;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code warmpath bench ingest}: measures events on their way from a socket into the index.
@@ -26,10 +25,6 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {"", "Example:", "  warmpath bench ingest --engines 128 --seconds 10 --json"})
 public final class BenchIngestCommand implements WarmpathCommand {
-
-  @SuppressWarnings("NullAway.Init")
-  @Spec
-  private CommandSpec spec;
 
   @Option(names = "--engines", defaultValue = "16", description = "Engines (${DEFAULT-VALUE}).")
   private int engines;
@@ -60,10 +55,7 @@ public final class BenchIngestCommand implements WarmpathCommand {
       description = "The caches are filling up in all passes; else each block stored evicts one.")
   private boolean filling;
 
-  @Option(
-      names = "--json",
-      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
-  private boolean json;
+  @Mixin private BenchOutput output = new BenchOutput();
 
   @Override
   public Integer call() {
@@ -73,21 +65,10 @@ public final class BenchIngestCommand implements WarmpathCommand {
     if (rate < 0) {
       throw CommandException.usage("--rate must not be negative");
     }
-    PrintWriter err = spec.commandLine().getErr();
-    PrintWriter out = spec.commandLine().getOut();
     IngestBench.Plan plan =
         new IngestBench.Plan(engines, blocks, filling, TimeUnit.SECONDS.toNanos(seconds), rate);
-    IngestReport report =
-        new IngestBench(plan, Clocks.ofTheMachine(), line -> say(err, line)).run();
-    report.print(json ? err : out);
-    if (json) {
-      say(out, report.json().toString());
-    }
+    IngestReport report = new IngestBench(plan, Clocks.ofTheMachine(), output::progress).run();
+    output.report(report::print, report.json());
     return report.exact() ? Exit.OK : Exit.FAILED;
-  }
-
-  private static void say(PrintWriter to, String line) {
-    to.println(line);
-    to.flush();
   }
 }

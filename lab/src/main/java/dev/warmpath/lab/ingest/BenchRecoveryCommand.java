@@ -45,7 +45,7 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
       description = "Time between snapshots (${DEFAULT-VALUE}).")
   private int snapshotMillis;
 
-  @Mixin private BenchOutput output = new BenchOutput();
+  @Mixin private BenchOutput.WithLogs output = new BenchOutput.WithLogs();
 
   @Override
   public Integer call() throws IOException, InterruptedException {

@@ -4,23 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.bench.TestCommand;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.util.List;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 final class BenchChooseCommandTest {
 
-  private final StringWriter out = new StringWriter();
+  private final TestCommand command = new TestCommand(BenchChooseCommand::new);
 
   @Test
   void measuresPoliciesUnderTheSameLoad() throws Exception {
     assertThat(
-            run(
+            command.run(
                 "--json",
                 "--policies",
                 "round-robin,warm",
@@ -31,8 +27,7 @@ final class BenchChooseCommandTest {
                 "--rounds",
                 "2"))
         .isEqualTo(Exit.OK);
-    List<String> lines = out.toString().lines().toList();
-    JsonNode policies = new ObjectMapper().readTree(lines.get(lines.size() - 1)).path("policies");
+    JsonNode policies = command.json().path("policies");
     for (JsonNode policy : policies) {
       assertThat(policy.path("chooseMicros").path("median").asDouble()).isPositive();
       assertThat(policy.path("endMicros").path("median").asDouble()).isPositive();
@@ -44,20 +39,11 @@ final class BenchChooseCommandTest {
 
   @Test
   void namesWhatCannotBeMeasured() {
-    assertThatThrownBy(() -> run("--policies", "coldest"))
+    assertThatThrownBy(() -> command.run("--policies", "coldest"))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("coldest");
-    assertThatThrownBy(() -> run("--prompt-tokens", "9000", "--cache-tokens", "8000"))
+    assertThatThrownBy(() -> command.run("--prompt-tokens", "9000", "--cache-tokens", "8000"))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("a cache holds a prompt or more");
-  }
-
-  private int run(String... args) {
-    BenchChooseCommand command = new BenchChooseCommand();
-    CommandLine line = new CommandLine(command);
-    line.setOut(new PrintWriter(out, true));
-    line.setErr(new PrintWriter(new StringWriter()));
-    line.parseArgs(args);
-    return command.call();
   }
 }

@@ -4,28 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.bench.TestCommand;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 @EnabledOnOs(OS.LINUX)
 class BenchGatewayCommandTest {
 
   @TempDir private Path dir;
 
-  private final StringWriter out = new StringWriter();
-  private final StringWriter err = new StringWriter();
+  private final TestCommand command = new TestCommand(BenchGatewayCommand::new);
 
   /** The peer is a stub of this process, which passes for a gateway in front of the others. */
   @Test
@@ -48,10 +43,9 @@ class BenchGatewayCommandTest {
         "--set=warm-up.seconds=0",
         "--beside=" + beside
       };
-      assertThat(run(flags)).as(err.toString()).isEqualTo(Exit.OK);
+      assertThat(command.runWithLogs(dir, flags)).as(command.err()).isEqualTo(Exit.OK);
     }
-    List<String> lines = out.toString().lines().toList();
-    JsonNode json = new ObjectMapper().readTree(lines.get(lines.size() - 1));
+    JsonNode json = command.json();
     assertThat(json.path("cells")).hasSize(3);
     for (JsonNode cell : json.path("cells")) {
       assertThat(cell.path("n").asInt()).isEqualTo(180);
@@ -85,7 +79,7 @@ class BenchGatewayCommandTest {
   void portThatIsTakenIsNamed() throws Exception {
     try (StubServer other = new StubServer("m", List.of(0))) {
       String port = Integer.toString(other.ports().get(0));
-      assertThatThrownBy(() -> run("--short", "--backends", "0," + port))
+      assertThatThrownBy(() -> command.runWithLogs(dir, "--short", "--backends", "0," + port))
           .isInstanceOf(CommandException.class)
           .hasMessageContaining("port " + port);
     }
@@ -94,7 +88,8 @@ class BenchGatewayCommandTest {
   @Test
   @Timeout(120)
   void routerThatDoesNotComeUpShowsItsLog() {
-    assertThatThrownBy(() -> run("--short", "--warm-up=0", "--set", "policy.name=wrong"))
+    assertThatThrownBy(
+            () -> command.runWithLogs(dir, "--short", "--warm-up=0", "--set", "policy.name=wrong"))
         .isInstanceOf(CommandException.class)
         .hasMessageStartingWith("the router ended with 2:")
         .hasMessageContaining("policy.name");
@@ -102,33 +97,16 @@ class BenchGatewayCommandTest {
 
   @Test
   void wrongUsageIsNamed() {
-    assertMisused("no cell '3k-plain'; there are [2k-plain", "--cells=3k-plain");
-    assertMisused("no cell 'x'", "--rate=x=3");
-    assertMisused("perSecond=0.0", "--rate=2k-plain=0");
-    assertMisused("400k-plain has 999900 requests", "--rate=400k-plain=55550");
-    assertMisused("the warm-up has 201000 requests", "--warm-up=201");
-    assertMisused("rounds=0", "--rounds=0");
-    assertMisused("seconds=-1.0", "--cold=-1");
-    assertMisused("states=[0, 0]", "--states=0,0");
-    assertMisused("--states [soon] are not seconds", "--states=soon");
-    assertMisused("must be NAME=http://HOST:PORT", "--beside=haproxy");
-    assertMisused("port 70000", "--backends=70000");
-  }
-
-  private void assertMisused(String message, String... args) {
-    assertThatThrownBy(() -> run(args))
-        .isInstanceOf(CommandException.class)
-        .hasMessageContaining(message);
-  }
-
-  private int run(String... args) throws Exception {
-    BenchGatewayCommand command = new BenchGatewayCommand();
-    CommandLine line = new CommandLine(command);
-    line.setOut(new PrintWriter(out, true));
-    line.setErr(new PrintWriter(err, true));
-    List<String> all = new ArrayList<>(List.of(args));
-    all.add("--dir=" + dir);
-    line.parseArgs(all.toArray(String[]::new));
-    return command.call();
+    command.assertMisused("no cell '3k-plain'; there are [2k-plain", "--cells=3k-plain");
+    command.assertMisused("no cell 'x'", "--rate=x=3");
+    command.assertMisused("perSecond=0.0", "--rate=2k-plain=0");
+    command.assertMisused("400k-plain has 999900 requests", "--rate=400k-plain=55550");
+    command.assertMisused("the warm-up has 201000 requests", "--warm-up=201");
+    command.assertMisused("rounds=0", "--rounds=0");
+    command.assertMisused("seconds=-1.0", "--cold=-1");
+    command.assertMisused("states=[0, 0]", "--states=0,0");
+    command.assertMisused("--states [soon] are not seconds", "--states=soon");
+    command.assertMisused("must be NAME=http://HOST:PORT", "--beside=haproxy");
+    command.assertMisused("port 70000", "--backends=70000");
   }
 }

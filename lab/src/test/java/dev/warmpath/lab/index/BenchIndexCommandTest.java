@@ -4,30 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.bench.TestCommand;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 final class BenchIndexCommandTest {
 
   @TempDir Path folder;
 
-  private final StringWriter out = new StringWriter();
+  private final TestCommand command = new TestCommand(BenchIndexCommand::new);
 
   @Test
   void printsItsFiguresAsTheLastLine() throws Exception {
-    assertThat(run("--json", "--rounds", "1", "--warm-up", "0")).isEqualTo(Exit.OK);
-    List<String> lines = out.toString().lines().toList();
-    JsonNode json = new ObjectMapper().readTree(lines.get(lines.size() - 1));
+    assertThat(command.run("--json", "--rounds", "1", "--warm-up", "0")).isEqualTo(Exit.OK);
+    JsonNode json = command.json();
     assertThat(json.path("exact").asBoolean()).isTrue();
     assertThat(json.fieldNames())
         .toIterable()
@@ -50,12 +46,12 @@ final class BenchIndexCommandTest {
 
   @Test
   void namesTheFileThatIsMissingOrMalformed() throws IOException {
-    assertThatThrownBy(() -> run("--corpus", folder.resolve("none.wpix").toString()))
+    assertThatThrownBy(() -> command.run("--corpus", folder.resolve("none.wpix").toString()))
         .isInstanceOf(CommandException.class)
         .hasMessageStartingWith("no such file: ")
         .hasMessageContaining("none.wpix");
     Path text = Files.writeString(folder.resolve("text.wpix"), "not a corpus");
-    assertThatThrownBy(() -> run("--corpus", text.toString()))
+    assertThatThrownBy(() -> command.run("--corpus", text.toString()))
         .isInstanceOf(CommandException.class)
         .hasMessageStartingWith(text.toString())
         .hasMessageContaining("does not begin with 'WPIX'");
@@ -64,20 +60,20 @@ final class BenchIndexCommandTest {
   @Test
   void writesWhatItCanMeasure() throws Exception {
     String file = folder.resolve("written.wpix").toString();
-    assertThat(run("--cell", "F", "--requests", "40", "--engines", "2", "--write", file))
+    assertThat(command.run("--cell", "F", "--requests", "40", "--engines", "2", "--write", file))
         .isEqualTo(Exit.OK);
-    assertThat(out.toString()).contains("interleaved Sums[scores=");
-    assertThat(run("--corpus", file, "--rounds", "1", "--warm-up", "0")).isEqualTo(Exit.OK);
-    assertThat(out.toString()).contains("written.wpix: exact");
+    assertThat(command.out()).contains("interleaved Sums[scores=");
+    assertThat(command.run("--corpus", file, "--rounds", "1", "--warm-up", "0")).isEqualTo(Exit.OK);
+    assertThat(command.out()).contains("written.wpix: exact");
   }
 
   @Test
   void refusesWhatDoesNotGoTogether() {
-    assertMisused("give --corpus or --cell", "--corpus", "a.wpix", "--cell", "B");
-    assertMisused("--engines, --requests and --trace need --cell", "--engines", "3");
-    assertMisused("--engines=0", "--cell", "B", "--engines", "0");
+    command.assertMisused("give --corpus or --cell", "--corpus", "a.wpix", "--cell", "B");
+    command.assertMisused("--engines, --requests and --trace need --cell", "--engines", "3");
+    command.assertMisused("--engines=0", "--cell", "B", "--engines", "0");
     String file = folder.resolve("g.wpix").toString();
-    assertMisused("WPIX has no groups: cell G", "--cell", "G", "--write", file);
+    command.assertMisused("WPIX has no groups: cell G", "--cell", "G", "--write", file);
     assertThat(Path.of(file)).doesNotExist();
   }
 
@@ -87,29 +83,13 @@ final class BenchIndexCommandTest {
     Files.writeString(
         trace,
         "{\"timestamp\":0,\"input_length\":600,\"output_length\":1,\"hash_ids\":[0,1]}\n{oops\n");
-    assertThatThrownBy(() -> run("--cell", "B", "--trace", trace.toString()))
+    assertThatThrownBy(() -> command.run("--cell", "B", "--trace", trace.toString()))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("trace.jsonl: line 2: no JSON object");
   }
 
   @Test
   void refusesNoRounds() {
-    assertMisused("--rounds", "--rounds", "0");
-  }
-
-  private void assertMisused(String message, String... args) {
-    assertThatThrownBy(() -> run(args))
-        .isInstanceOf(CommandException.class)
-        .hasMessageStartingWith(message);
-  }
-
-  private int run(String... args) throws Exception {
-    BenchIndexCommand command = new BenchIndexCommand();
-    CommandLine line = new CommandLine(command);
-    line.setCaseInsensitiveEnumValuesAllowed(true);
-    line.setOut(new PrintWriter(out, true));
-    line.setErr(new PrintWriter(new StringWriter(), true));
-    line.parseArgs(args);
-    return command.call();
+    command.assertMisused("--rounds", "--rounds", "0");
   }
 }

@@ -71,6 +71,24 @@ public final class ReplayCommand implements WarmpathCommand {
   }
 
   /**
+   * What commands share that read whole captures.
+   *
+   * <p>Confined to the main thread.
+   */
+  abstract static class CaptureTool implements WarmpathCommand {
+
+    @SuppressWarnings("NullAway.Init")
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin final ProgressFlag progress = new ProgressFlag();
+
+    final PrintWriter out() {
+      return spec.commandLine().getOut();
+    }
+  }
+
+  /**
    * {@code warmpath replay cut}: takes a part out of a capture.
    *
    * <p>Confined to the main thread.
@@ -84,11 +102,7 @@ public final class ReplayCommand implements WarmpathCommand {
         "",
         "Example: warmpath replay cut a.wpc.gz part.wpc.gz --from 30s --to 90s --stream 0"
       })
-  static final class CutCommand implements WarmpathCommand {
-
-    @SuppressWarnings("NullAway.Init")
-    @Spec
-    private CommandSpec spec;
+  static final class CutCommand extends CaptureTool {
 
     @SuppressWarnings("NullAway.Init")
     @Parameters(index = "0", paramLabel = "FILE", description = "The capture file.")
@@ -118,8 +132,6 @@ public final class ReplayCommand implements WarmpathCommand {
         description = "Keep this stream; may be given several times. Default: all.")
     private List<Integer> streams = List.of();
 
-    @Mixin private final ProgressFlag progress = new ProgressFlag();
-
     @Override
     public Integer call() {
       double end = to == null ? Double.POSITIVE_INFINITY : to.toNanos() / 1e9;
@@ -128,7 +140,7 @@ public final class ReplayCommand implements WarmpathCommand {
         throw CommandException.usage("--from is behind --to");
       }
       CaptureCut cut = new CaptureCut(begin, end, Set.copyOf(streams));
-      spec.commandLine().getOut().println("kept " + write(cut) + " records in " + out);
+      out().println("kept " + write(cut) + " records in " + out);
       return Exit.OK;
     }
 
@@ -154,11 +166,7 @@ public final class ReplayCommand implements WarmpathCommand {
       },
       mixinStandardHelpOptions = true,
       footer = {"", "Example: warmpath replay diff a.wpc.gz b.wpc.gz"})
-  static final class DiffCommand implements WarmpathCommand {
-
-    @SuppressWarnings("NullAway.Init")
-    @Spec
-    private CommandSpec spec;
+  static final class DiffCommand extends CaptureTool {
 
     @SuppressWarnings("NullAway.Init")
     @Parameters(index = "0", paramLabel = "FILE", description = "A capture file.")
@@ -171,12 +179,10 @@ public final class ReplayCommand implements WarmpathCommand {
     @Option(names = "--json", description = "Print one JSON object instead of text.")
     private boolean json;
 
-    @Mixin private final ProgressFlag progress = new ProgressFlag();
-
     @Override
     public Integer call() throws JsonProcessingException {
       List<EngineDiff> diffs = diffs();
-      PrintWriter out = spec.commandLine().getOut();
+      PrintWriter out = out();
       if (json) {
         out.println(new ObjectMapper().writeValueAsString(Map.of("engines", diffs)));
       } else {
@@ -217,11 +223,7 @@ public final class ReplayCommand implements WarmpathCommand {
           "Writes several captures to a new file, by time; streams of a replica's rank become one.",
       mixinStandardHelpOptions = true,
       footer = {"", "Example: warmpath replay merge --out all.wpc.gz a.wpc.gz b.wpc.gz"})
-  static final class MergeCommand implements WarmpathCommand {
-
-    @SuppressWarnings("NullAway.Init")
-    @Spec
-    private CommandSpec spec;
+  static final class MergeCommand extends CaptureTool {
 
     @SuppressWarnings("NullAway.Init")
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "Capture files.")
@@ -238,11 +240,9 @@ public final class ReplayCommand implements WarmpathCommand {
     @Option(names = "--note", paramLabel = "TEXT", description = "What the capture shows.")
     private String note = "";
 
-    @Mixin private final ProgressFlag progress = new ProgressFlag();
-
     @Override
     public Integer call() {
-      spec.commandLine().getOut().println("wrote " + write() + " records to " + out);
+      out().println("wrote " + write() + " records to " + out);
       return Exit.OK;
     }
 
@@ -265,11 +265,7 @@ public final class ReplayCommand implements WarmpathCommand {
       description = "Counts what captures hold, stream by stream.",
       mixinStandardHelpOptions = true,
       footer = {"", "Example: warmpath replay stats --json a.wpc.gz"})
-  static final class StatsCommand implements WarmpathCommand {
-
-    @SuppressWarnings("NullAway.Init")
-    @Spec
-    private CommandSpec spec;
+  static final class StatsCommand extends CaptureTool {
 
     @SuppressWarnings("NullAway.Init")
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "Capture files.")
@@ -277,8 +273,6 @@ public final class ReplayCommand implements WarmpathCommand {
 
     @Option(names = "--json", description = "Print one JSON object instead of text.")
     private boolean json;
-
-    @Mixin private final ProgressFlag progress = new ProgressFlag();
 
     @Override
     public Integer call() throws JsonProcessingException {
@@ -288,7 +282,7 @@ public final class ReplayCommand implements WarmpathCommand {
           streams.addAll(read(file, reading));
         }
       }
-      PrintWriter out = spec.commandLine().getOut();
+      PrintWriter out = out();
       if (json) {
         out.println(new ObjectMapper().writeValueAsString(Map.of("streams", streams)));
       } else {

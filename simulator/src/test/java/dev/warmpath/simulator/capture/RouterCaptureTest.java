@@ -11,6 +11,7 @@ import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.members.Membership;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.demo.FleetPage;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
@@ -31,7 +32,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -136,7 +136,7 @@ class RouterCaptureTest {
   @Test
   void nothingIsRecordedUnlessThereIsAPlace() throws Exception {
     start();
-    try (RouterProcess router = router(ofEngines(ConfigTree.empty()))) {
+    try (RouterProcess router = router(ofEngines(TestRouters.patientWithModel()))) {
       send(router, "hello");
       assertThat(metrics(router)).doesNotContain("warmpath_capture");
     }
@@ -211,15 +211,7 @@ class RouterCaptureTest {
   }
 
   private RouterProcess router(ConfigTree tree) throws ConfigException, InterruptedException {
-    RouterConfig config =
-        tree.set("listen.port", 0, "test")
-            .set("admin.port", 0, "test")
-            .set("policy.name", "round-robin", "test")
-            .set("shutdown.deadline-ms", 2_000, "test")
-            .set("tokenizing.deadline-ms", 60_000, "test")
-            .set("health.timeout-ms", 60_000, "test")
-            .set("timeouts.connect-ms", 60_000, "test")
-            .config();
+    RouterConfig config = tree.set("policy.name", "round-robin", "test").config();
     RouterProcess router = RouterProcess.start(config);
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.adminPort());
     assertThat(page.awaitReady(Duration.ofSeconds(60))).isTrue();
@@ -228,22 +220,17 @@ class RouterCaptureTest {
 
   private ConfigTree tree() throws ConfigException {
     return ofEngines(
-        ConfigTree.empty()
+        TestRouters.patientWithModel()
             .set("capture.dir", dir.toString(), "test")
             .set("capture.requests", true, "test")
             .set("capture.quiet-ms", 200, "test"));
   }
 
   private ConfigTree ofEngines(ConfigTree tree) throws ConfigException {
-    ConfigTree with = tree.put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
+    ConfigTree with = tree;
     for (LiveEngine engine : engines) {
-      Map<String, String> replica =
-          Map.of(
-              "name", "e" + engines.indexOf(engine),
-              "url", engine.url(),
-              "events", engine.eventsEndpoint(),
-              "replay", engine.replayEndpoint());
-      with = with.put("replicas", replica, "test");
+      String name = "e" + engines.indexOf(engine);
+      with = with.put("replicas", TestRouters.replica(name, engine), "test");
     }
     return with;
   }

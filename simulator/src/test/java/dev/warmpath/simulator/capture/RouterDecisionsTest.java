@@ -3,7 +3,7 @@ package dev.warmpath.simulator.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.RouterProcess;
-import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.demo.FleetPage;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
@@ -26,7 +26,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,26 +72,11 @@ class RouterDecisionsTest {
   }
 
   private static RouterProcess router(LiveEngine engine, Path file) throws Exception {
-    Map<String, String> replica =
-        Map.of(
-            "name",
-            "e",
-            "url",
-            engine.url(),
-            "events",
-            engine.eventsEndpoint(),
-            "replay",
-            engine.replayEndpoint());
     RouterProcess router =
         RouterProcess.start(
-            ConfigTree.empty()
-                .set("listen.port", 0, "test")
-                .set("admin.port", 0, "test")
-                .set("tokenizing.deadline-ms", 60_000, "test")
-                .set("health.timeout-ms", 60_000, "test")
+            TestRouters.patientWithModel()
                 .set("decision-log.file", file.toString(), "test")
-                .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test")
-                .put("replicas", replica, "test")
+                .put("replicas", TestRouters.replica("e", engine), "test")
                 .config());
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.adminPort());
     assertThat(page.awaitReady(Duration.ofSeconds(60))).isTrue();

@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
@@ -91,11 +92,6 @@ final class RoutedEngine implements AutoCloseable {
     return engine;
   }
 
-  /** Sends a body to the engine, past all routers. */
-  void completeThere(String body) throws IOException, InterruptedException {
-    post(engine.url() + "/v1/completions", body);
-  }
-
   /** Puts something else behind the URL of an image. */
   void changeImage(String url) throws IOException, InterruptedException {
     post(engine.url() + "/change_image?url=" + URLEncoder.encode(url, StandardCharsets.UTF_8), "");
@@ -109,13 +105,7 @@ final class RoutedEngine implements AutoCloseable {
     replica.put("url", engine.url());
     replica.put("events", engine.eventsEndpoint());
     ConfigTree config =
-        ConfigTree.empty()
-            .set("listen.port", 0, "test")
-            .set("admin.port", 0, "test")
-            .set("shutdown.deadline-ms", 2_000, "test")
-            .set("tokenizing.deadline-ms", 60_000, "test")
-            .set("health.timeout-ms", 60_000, "test")
-            .set("timeouts.connect-ms", 60_000, "test")
+        TestRouters.patient()
             .set("headers.cached-tokens", true, "test")
             .put("models", Map.of("name", "sim", "tokenizer", tokenizerPlace), "test")
             .put("replicas", replica, "test");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
@@ -174,24 +175,10 @@ class UncachedTokensTest {
   }
 
   private RouterProcess router() throws Exception {
-    ConfigTree tree =
-        ConfigTree.empty()
-            .set("listen.port", 0, "test")
-            .set("admin.port", 0, "test")
-            .set("policy.name", "round-robin", "test")
-            .set("shutdown.deadline-ms", 2_000, "test")
-            .set("tokenizing.deadline-ms", 60_000, "test")
-            .set("health.timeout-ms", 60_000, "test")
-            .set("timeouts.connect-ms", 60_000, "test")
-            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
+    ConfigTree tree = TestRouters.patientWithModel().set("policy.name", "round-robin", "test");
     for (LiveEngine engine : engines) {
-      Map<String, String> replica =
-          Map.of(
-              "name", "e" + engines.indexOf(engine),
-              "url", engine.url(),
-              "events", engine.eventsEndpoint(),
-              "replay", engine.replayEndpoint());
-      tree = tree.put("replicas", replica, "test");
+      String name = "e" + engines.indexOf(engine);
+      tree = tree.put("replicas", TestRouters.replica(name, engine), "test");
     }
     RouterProcess router = RouterProcess.start(tree.config());
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.adminPort());

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
@@ -201,15 +202,8 @@ class WarmNewcomerTest {
   /** What sessions share is known, and held by the old engine. */
   private RouterProcess router(int prewarmMs) throws Exception {
     ConfigTree tree =
-        ConfigTree.empty()
-            .set("listen.port", 0, "test")
-            .set("admin.port", 0, "test")
-            .set("shutdown.deadline-ms", 2_000, "test")
-            .set("tokenizing.deadline-ms", 60_000, "test")
-            .set("health.timeout-ms", 60_000, "test")
-            .set("timeouts.connect-ms", 60_000, "test")
+        TestRouters.patientWithModel()
             .set("fleet.prewarm-ms", prewarmMs, "test")
-            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test")
             .put("replicas", replica("old", old.url(), old), "test");
     RouterProcess router = RouterProcess.start(tree.config());
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.adminPort());

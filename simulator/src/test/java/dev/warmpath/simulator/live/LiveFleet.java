@@ -8,6 +8,7 @@ import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
@@ -21,7 +22,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
@@ -85,22 +85,12 @@ final class LiveFleet implements AutoCloseable {
 
   /** A router's configuration, as yet without replicas. */
   static ConfigTree config() {
-    return ConfigTree.empty()
-        .set("listen.port", 0, "test")
-        .set("admin.port", 0, "test")
-        .set("tokenizing.deadline-ms", 60_000, "test")
-        .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
+    return TestRouters.patientWithModel();
   }
 
   /** The entry of an engine that was started as this one, from 0. */
   Map<String, Object> replica(int number) {
-    LiveEngine engine = engines.get(number);
-    Map<String, Object> replica = new LinkedHashMap<>();
-    replica.put("name", "e" + number);
-    replica.put("url", engine.url());
-    replica.put("events", engine.eventsEndpoint());
-    replica.put("replay", engine.replayEndpoint());
-    return replica;
+    return TestRouters.replica("e" + number, engines.get(number));
   }
 
   /** Starts a router, and waits until its engines are up and their events exact. */

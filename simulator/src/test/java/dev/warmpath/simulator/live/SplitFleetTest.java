@@ -14,6 +14,7 @@ import dev.warmpath.router.doctor.Finding;
 import dev.warmpath.router.doctor.FleetProbe;
 import dev.warmpath.router.fleet.EngineReport;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.simulator.TestRouters;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.KvCacheConfig;
 import dev.warmpath.simulator.engine.StepCost;
@@ -92,16 +93,10 @@ class SplitFleetTest {
   /** p0, p1, d0, d1, and a router that splits all it can. */
   private void start(KvConnector connector, LoadFailure onFailure, double speed) throws Exception {
     ConfigTree tree =
-        ConfigTree.empty()
-            .set("listen.port", 0, "test")
-            .set("admin.port", 0, "test")
+        TestRouters.patientWithModel()
             .set("policy.split", "always", "test")
             .set("parity.enabled", false, "test") // an SGLang renders tools otherwise
-            .set("shutdown.deadline-ms", 2_000, "test")
-            .set("tokenizing.deadline-ms", 60_000, "test")
-            .set("timeouts.connect-ms", 60_000, "test")
-            .set("retry.backoff-ms", 1, "test")
-            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test");
+            .set("retry.backoff-ms", 1, "test");
     for (int i = 0; i < 4; i++) {
       Role role = i < 2 ? Role.PREFILL : Role.DECODE;
       LiveEngine engine = engine(KvTransferOptions.of(connector, role).with(3, onFailure), speed);
