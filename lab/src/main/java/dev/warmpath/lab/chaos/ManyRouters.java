@@ -73,10 +73,17 @@ final class ManyRouters implements AutoCloseable {
    * @param fill requests from which the index comes
    * @param stopSeconds for which a router stands still
    * @param cutSeconds for which the network is cut, and Redis is dead
+   * @param calmSeconds of load after each fault
    * @param recovery after the end of a fault all agree in this time
    */
   record Form(
-      int routers, int fill, double perSecond, int stopSeconds, int cutSeconds, Duration recovery) {
+      int routers,
+      int fill,
+      double perSecond,
+      int stopSeconds,
+      int cutSeconds,
+      int calmSeconds,
+      Duration recovery) {
 
     Form {
       if (routers < 3 || routers > 8) {
@@ -85,16 +92,17 @@ final class ManyRouters implements AutoCloseable {
     }
 
     static Form whole(int routers) {
-      return new Form(routers, 400, 10, 30, 12, Duration.ofSeconds(5));
+      return new Form(routers, 400, 10, 30, 12, 2, Duration.ofSeconds(5));
     }
 
     /** The same beside other work, which takes processors from it. */
     Form patient() {
-      return new Form(routers, fill, perSecond, stopSeconds, cutSeconds, recovery.multipliedBy(4));
+      return new Form(
+          routers, fill, perSecond, stopSeconds, cutSeconds, calmSeconds, recovery.multipliedBy(4));
     }
 
     static Form brief(int routers) {
-      return new Form(routers, 100, 8, 6, 5, Duration.ofSeconds(5));
+      return new Form(routers, 100, 8, 6, 5, 1, Duration.ofSeconds(5));
     }
   }
 
@@ -321,7 +329,7 @@ final class ManyRouters implements AutoCloseable {
       load.fill(form.fill(), 2 * ENGINES);
       load.begin(form.perSecond());
       recover(report.begin("calm"), routers, form.recovery());
-      TimeUnit.SECONDS.sleep(3);
+      TimeUnit.SECONDS.sleep(form.calmSeconds() + 1);
       Router victim = routers.get(1);
       kill(victim);
       startAgain(victim);
@@ -345,7 +353,7 @@ final class ManyRouters implements AutoCloseable {
     victim.target.dies();
     victim.process().kill();
     recover(scene, others(victim), form.recovery());
-    TimeUnit.SECONDS.sleep(2);
+    TimeUnit.SECONDS.sleep(form.calmSeconds());
     most += (int) form.perSecond(); // what was sent between both lines before
     scene.check(scene.lost() <= most, scene.lost() + " were lost where at most " + most + " were");
   }
@@ -374,7 +382,7 @@ final class ManyRouters implements AutoCloseable {
           return held >= LEAST_SHARE * all ? null : "it holds %d of %d blocks".formatted(held, all);
         });
     recover(scene, routers, form.recovery(), ready);
-    TimeUnit.SECONDS.sleep(2);
+    TimeUnit.SECONDS.sleep(form.calmSeconds());
   }
 
   /** As in a long pause of its machine; what was sent to it is answered afterwards. */
@@ -384,7 +392,7 @@ final class ManyRouters implements AutoCloseable {
     TimeUnit.SECONDS.sleep(form.stopSeconds());
     router.process().resume();
     recover(scene, routers, form.recovery());
-    TimeUnit.SECONDS.sleep(2);
+    TimeUnit.SECONDS.sleep(form.calmSeconds());
   }
 
   /** The first router and half of the others, or the server, no longer hear of each other. */
@@ -408,7 +416,7 @@ final class ManyRouters implements AutoCloseable {
     TimeUnit.NANOSECONDS.sleep(rest);
     wires.heal();
     recover(scene, routers, form.recovery());
-    TimeUnit.SECONDS.sleep(2);
+    TimeUnit.SECONDS.sleep(form.calmSeconds());
   }
 
   /** All go on alone, and together when it is back. */
@@ -421,7 +429,7 @@ final class ManyRouters implements AutoCloseable {
     TimeUnit.SECONDS.sleep(form.cutSeconds());
     startRedis();
     recover(scene, routers, form.recovery());
-    TimeUnit.SECONDS.sleep(2);
+    TimeUnit.SECONDS.sleep(form.calmSeconds());
   }
 
   /** Nothing is left of all that. */

@@ -23,7 +23,7 @@ class LargeFleetBrowserTest {
   @BeforeAll
   static void start() throws Exception {
     browser = Browser.start();
-    fleet = new SimulatedFleet(ENGINES, 2 * ENGINES);
+    fleet = new SimulatedFleet(ENGINES, ENGINES / 2);
     for (String replica : DRAINING) {
       fleet.admin("replicas/" + replica + "/drain", "");
     }

@@ -51,6 +51,12 @@ class MeshLinkTest extends ClusterLinkContract {
     return new MeshLink(id, config, new PeerAddresses(config));
   }
 
+  @Override
+  Node awaitFindable(Node begun) {
+    Rig.until(() -> !begun.views.isEmpty());
+    return begun;
+  }
+
   /** All that may be in a test. */
   private String peers() throws IOException {
     for (String name : List.of("a", "b", "c")) {
@@ -106,7 +112,7 @@ class MeshLinkTest extends ClusterLinkContract {
 
   @Test
   void aProcessThatIsKilledIsSeenAtOnceAndOneThatIsStoppedSoon() throws Exception {
-    Node a = node("a").begin();
+    Node a = first("a");
     Node b = node("b").begin();
     Process c = process("c");
     untilReached(a, "b", "c");
@@ -126,7 +132,7 @@ class MeshLinkTest extends ClusterLinkContract {
 
   @Test
   void aPeerThatTakesNothingHoldsUpNobodyAndNoMoreThanTheQueueIsKeptForIt() throws Exception {
-    Node a = node("a").begin();
+    Node a = first("a");
     Node b = node("b").begin();
     Process c = process("c");
     untilReached(a, "b", "c");
@@ -161,7 +167,7 @@ class MeshLinkTest extends ClusterLinkContract {
 
   @Test
   void twoSidesOfACutGoOnAndMergeAfterIt() throws Exception {
-    Node a = node("a").begin();
+    Node a = first("a");
     Node b = node("b").begin();
     Node c = node("c").begin();
     untilReached(a, "b", "c");
@@ -189,7 +195,7 @@ class MeshLinkTest extends ClusterLinkContract {
 
   @Test
   void aStrangerWithoutTheSecretIsNeitherReachedNorHeard() throws Exception {
-    Node a = node("a").begin();
+    Node a = first("a");
     Node b = node("b").begin();
     untilReached(a, "b");
     RouterId c = new RouterId("c", 99);
@@ -212,7 +218,7 @@ class MeshLinkTest extends ClusterLinkContract {
 
   @Test
   void bytesThatAreNoMeshDoNotDisturbIt() throws Exception {
-    Node a = node("a").begin();
+    Node a = first("a");
     Node b = node("b").begin();
     untilReached(a, "b");
     for (String noise :
@@ -235,7 +241,7 @@ class MeshLinkTest extends ClusterLinkContract {
   void withoutASecretWhoIsInsecureTooIsReached() throws Exception {
     RouterId first = new RouterId("a", 1);
     RouterId second = new RouterId("b", 2);
-    Node a = adopt(new Node(first, mesh(first, "insecure: true"))).begin();
+    Node a = awaitFindable(adopt(new Node(first, mesh(first, "insecure: true"))).begin());
     Node b = adopt(new Node(second, mesh(second, "insecure: true"))).begin();
     untilReached(a, "b");
     untilHeard(b, "a:open", () -> a.broadcast("open"));

@@ -77,12 +77,12 @@ final class CheckLiveCommandTest {
     TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
     try (TamperedEngine engine = new TamperedEngine(model, 4000, honest)) {
       List<String> args = new ArrayList<>(List.of("--tokenizer", "sim=" + model, "--images"));
-      args.addAll(List.of("--replica", engine.replica(), "--chats", "10", "--turns", "3"));
+      args.addAll(List.of("--replica", engine.replica(), "--chats", "6", "--turns", "3"));
       args.addAll(List.of("--settle-ms", "500"));
       Run run = run(args);
 
       assertThat(run.count("unjudged")).as(run.toString()).isBetween(1, 3);
-      assertThat(run.count("exact")).isEqualTo(30 - run.count("unjudged"));
+      assertThat(run.count("exact")).isEqualTo(18 - run.count("unjudged"));
       assertThat(run.report.required("hitRate").asDouble()).isGreaterThan(0.3);
       assertThat(run.exitCode()).isEqualTo(Exit.OK);
     }
@@ -190,7 +190,7 @@ final class CheckLiveCommandTest {
           }
         };
     try (TamperedEngine engine = new TamperedEngine(BLOCKS, stalling)) {
-      Run run = run(engine, "--idle-ms", "5000");
+      Run run = run(engine, "--idle-ms", "3000");
 
       assertThat(run.count("failed")).as(run.toString()).isEqualTo(1);
       assertThat(run.count("requests")).isEqualTo(CHATS);

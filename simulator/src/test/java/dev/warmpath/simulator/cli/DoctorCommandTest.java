@@ -80,7 +80,7 @@ final class DoctorCommandTest {
               "a=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
                   .formatted(closed, closed, closed),
               IN_VAIN,
-              "2");
+              "1");
 
       run.fails("a", "reachable", "connection refused", "start the engine");
       run.fails("a", "events", "nothing listens", "compare `events`");
@@ -96,7 +96,7 @@ final class DoctorCommandTest {
           run(
               "a=%s,events=%s,replay=%s".formatted(engine.url(), http, engine.replay()),
               IN_VAIN,
-              "2");
+              "1");
 
       String right = engine.events().substring(engine.events().lastIndexOf(':'));
       run.fails("a", "events", "does not speak ZeroMQ", "tcp://127.0.0.1" + right);
@@ -110,7 +110,7 @@ final class DoctorCommandTest {
           run(
               "a=%s,events=%s,replay=%s".formatted(engine.url(), engine.replay(), engine.events()),
               IN_VAIN,
-              "2");
+              "1");
 
       assertThat(run.level("a", "events")).as(run.toString()).isEqualTo("fail");
       run.changes("a", "events", engine.events().substring(engine.events().lastIndexOf(':')));
@@ -123,7 +123,7 @@ final class DoctorCommandTest {
         Socket bound = bound()) {
       engine.change("/kv_event_sources", answer -> "{}");
       String events = "tcp://127.0.0.1:" + bound.getLocalPort();
-      Run run = run("a=%s,events=%s".formatted(engine.url(), events), IN_VAIN, "2");
+      Run run = run("a=%s,events=%s".formatted(engine.url(), events), IN_VAIN, "1");
 
       run.fails("a", "events", "nothing listens", "its events are off");
     }
@@ -138,7 +138,7 @@ final class DoctorCommandTest {
               "a=%s,events=%s,replay=%s".formatted(a.url(), b.events(), b.replay()),
               "b=%s,events=%s,replay=%s".formatted(b.url(), a.events(), a.replay()),
               IN_VAIN,
-              "5");
+              "3");
 
       run.fails("a", "events", "its events came on the stream of b", "exchanged");
       run.fails("b", "events", "its events came on the stream of a", "exchanged");
@@ -155,7 +155,7 @@ final class DoctorCommandTest {
               "b=%s,events=%s".formatted(b.url(), a.events()),
               "--no-requests",
               IN_VAIN,
-              "2");
+              "1");
 
       run.fails("b", "config", "its `events` is that of a", "its own address");
     }
@@ -165,7 +165,7 @@ final class DoctorCommandTest {
   void portToBindIsTaken() throws Exception {
     try (TamperedEngine engine = engine()) {
       Run run =
-          run("a=%s,events=%s,bind=true".formatted(engine.url(), engine.events()), IN_VAIN, "2");
+          run("a=%s,events=%s,bind=true".formatted(engine.url(), engine.events()), IN_VAIN, "1");
 
       run.fails("a", "events", "cannot be bound", "end a router");
     }
@@ -208,7 +208,7 @@ final class DoctorCommandTest {
           run(
               "a=%s,events=%s,replay=%s".formatted(engine.url(), engine.events(), http),
               IN_VAIN,
-              "2");
+              "1");
 
       run.fails("a", "replay", "does not answer", "replay_endpoint");
     }
@@ -317,7 +317,7 @@ final class DoctorCommandTest {
               exchange.sendResponseHeaders(401, -1);
               exchange.close();
             })) {
-      Run run = run(replica("a", engine), IN_VAIN, "2");
+      Run run = run(replica("a", engine), IN_VAIN, "1");
 
       run.fails("a", "request", "was not served: 401", "API key");
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class KneeHeadroomTest {
 
   private static final int BLOCK = 64;
-  private static final int REQUESTS = 6_000;
+  private static final int REQUESTS = 4_500;
   private static final int WARM_UP = 2_048;
   private static final String TRACE = "warmpath.knee.trace";
 
@@ -93,7 +93,7 @@ class KneeHeadroomTest {
     double idle = runs.apply(0.001).meanMillis;
     double knee = least;
     double beyond = most;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 5; i++) {
       double middle = Math.sqrt(knee * beyond);
       if (runs.apply(middle).meanMillis <= 4 * idle) {
         knee = middle;
