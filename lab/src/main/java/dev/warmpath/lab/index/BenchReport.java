@@ -3,6 +3,7 @@ package dev.warmpath.lab.index;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.bench.Percentiles;
+import dev.warmpath.lab.index.IndexBench.BulkPass;
 import dev.warmpath.lab.index.IndexBench.MemoryPass;
 import dev.warmpath.simulator.study.Spread;
 import java.io.PrintWriter;

@@ -1,6 +1,9 @@
 package dev.warmpath.lab.index;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.lab.bench.Meters;
 import dev.warmpath.lab.bench.Percentiles;
@@ -309,6 +312,122 @@ final class IndexBench {
         asker.ask(index, corpus.prompt(query));
       }
       return meters.allocatedBytes() - before;
+    }
+  }
+
+  /**
+   * All events of a corpus, one after another on the writer thread, as fast as they go.
+   *
+   * <p>The clock stops when a query asked behind the last event has its answer: nothing is left in
+   * a queue.
+   *
+   * <p>Confined to the measuring thread.
+   */
+  static final class BulkPass {
+
+    /**
+     * What it took.
+     *
+     * @param wallNanos from the first event until the last one was visible
+     * @param cpuNanos CPU time of the writer thread
+     * @param processCpuNanos CPU time of all threads, the collector's too
+     */
+    record Took(long wallNanos, long cpuNanos, long processCpuNanos) {
+
+      double perWallSecond(long blocks) {
+        return blocks * 1e9 / wallNanos;
+      }
+
+      double perCpuSecond(long blocks) {
+        return blocks * 1e9 / cpuNanos;
+      }
+
+      double perProcessCpuSecond(long blocks) {
+        return blocks * 1e9 / processCpuNanos;
+      }
+    }
+
+    private final Meters meters;
+    private final WriterThread writer;
+
+    BulkPass(Meters meters, WriterThread writer) {
+      this.meters = meters;
+      this.writer = writer;
+    }
+
+    Took run(Replay replay, Corpus corpus) throws InterruptedException {
+      QueryRunner last = new QueryRunner(meters, corpus.shape().blockTokens(), 1);
+      return writer.run(() -> {
+        long process = meters.processCpuNanos();
+        long wall = meters.nanos();
+        long cpu = meters.threadCpuNanos();
+        replay.apply(0, corpus.records());
+        if (corpus.queries() > 0) {
+          last.ask(replay.index(), corpus.prompt(corpus.queries() - 1));
+        }
+        cpu = meters.threadCpuNanos() - cpu;
+        wall = meters.nanos() - wall;
+        return new Took(wall, cpu, meters.processCpuNanos() - process);
+      });
+    }
+  }
+
+  /**
+   * Asks queries, takes the time of each and sums the answers up.
+   *
+   * <p>Single writer.
+   */
+  private static final class QueryRunner {
+
+    private final Meters meters;
+    private final int blockTokens;
+    private final PrefixMatches matches = new PrefixMatches();
+    private final long[] nanos;
+    private int asked;
+    private long scores;
+    private long best;
+    private long nonzero;
+
+    /** Keeps the compiler from leaving out the look at a prompt. */
+    @SuppressWarnings("unused")
+    private long begins;
+
+    /** For at most {@code queries} queries. */
+    QueryRunner(Meters meters, int blockTokens, int queries) {
+      this.meters = meters;
+      this.blockTokens = blockTokens;
+      nanos = new long[queries];
+    }
+
+    /**
+     * Asks and takes the time; the answer is summed up outside of it. A router asks about a prompt
+     * whose chain it has just made, so where the chain begins is looked at before.
+     */
+    void ask(KvIndex index, BlockChain prompt) {
+      begins ^= prompt.blocks() == 0 ? prompt.space().rootKey() : prompt.localHash(0);
+      long begin = meters.nanos();
+      index.match(prompt, matches);
+      nanos[asked++] = meters.nanos() - begin;
+      sumUp();
+    }
+
+    Percentiles percentiles() {
+      return Percentiles.of(nanos, asked);
+    }
+
+    Sums sums() {
+      return new Sums(scores, best, nonzero);
+    }
+
+    private void sumUp() {
+      int longest = 0;
+      for (int slot = 0; slot < matches.slots(); slot++) {
+        int blocks = matches.tokens(slot, StorageTier.GPU) / blockTokens;
+        scores += blocks;
+        nonzero += blocks > 0 ? 1 : 0;
+        longest = Math.max(longest, blocks);
+      }
+      best += longest;
     }
   }
 }

@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.lab.bench.Meters;
 import dev.warmpath.lab.bench.Percentiles;
 import dev.warmpath.lab.index.Corpus.Kind;
+import dev.warmpath.lab.index.IndexBench.BulkPass;
 import java.util.Arrays;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;

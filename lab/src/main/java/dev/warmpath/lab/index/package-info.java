@@ -3,7 +3,7 @@
  *
  * <pre>{@code
  * WpixFile, or Corpora (RecordedFleet serves a PromptTrace) ─▶ Corpus
- * Corpus ─▶ IndexBench ─▶ BulkPass, InterleavedPass, BusyPass, KeepUpPass ─▶ Round
+ * Corpus ─▶ IndexBench, pass by pass ─▶ BenchReport
  * }</pre>
  *
  * <p>Start with {@link IndexBench}: a {@link Corpus} (events and queries) is played to an index in

@@ -12,7 +12,6 @@ import dev.warmpath.eventingest.stream.StreamSockets;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.lab.bench.Meters;
-import dev.warmpath.lab.ingest.IngestBench.PassResult;
 import dev.warmpath.simulator.study.Spread;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -67,7 +67,7 @@ class BenchFleetCommandTest {
   void peerIsStartedAndStoppedAndAFailedRouterLosesItsTurnOnly() throws Exception {
     int engine = freeEnginePort();
     int port = LoopbackPorts.free();
-    String command = "echo $$ > '%s'; exec %s".formatted(dir.resolve("pid"), serve(port, engine));
+    String shell = "echo $$ > '%s'; exec %s".formatted(dir.resolve("pid"), serve(port, engine));
     int exit =
         command.runWithLogs(
             dir,
@@ -79,7 +79,7 @@ class BenchFleetCommandTest {
             "--speed=5",
             "--policies=wrong",
             "--engine-port=" + engine,
-            "--router=peer=http://127.0.0.1:" + port + "@" + command);
+            "--router=peer=http://127.0.0.1:" + port + "@" + shell);
 
     assertThat(exit).as(command.err()).isEqualTo(Exit.FAILED);
     JsonNode json = command.json();

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.simulator.study.LinePlot.Scale;
 import java.util.List;
 import java.util.Locale;
 

@@ -8,6 +8,7 @@ import dev.warmpath.simulator.study.BarPlot.Bar;
 import dev.warmpath.simulator.study.LinePlot.Axes;
 import dev.warmpath.simulator.study.LinePlot.Line;
 import dev.warmpath.simulator.study.LinePlot.Point;
+import dev.warmpath.simulator.study.LinePlot.Scale;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.List;
