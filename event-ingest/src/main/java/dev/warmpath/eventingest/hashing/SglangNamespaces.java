@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -84,7 +85,7 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
     int length = store.blockSizeTokens() + store.lookaheadTokens();
     long hash = store.engineHashes()[0];
     String lora = store.keys().loraName();
-    if (isPlain(hash, store, ids)) {
+    if (isPlain(hash, store)) {
       return BlockHasher.localHash(ids, 0, length, store.extraKeys(0));
     }
     return BlockHasher.localHash(ids, 0, length, hidden(lora, hash).of(0, length));
@@ -108,12 +109,13 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
     if (!shows(lora) || adapter == null || promptIds.length < size + space.lookaheadTokens()) {
       return null;
     }
-    long page = PageHasher.page(promptIds, size, pairs, keys.cacheSalt());
+    long[] ids = Arrays.stream(promptIds).asLongStream().toArray();
+    long page = PageHasher.page(ids, size, pairs, keys.cacheSalt());
     String second = format == EventFormat.DYNAMO ? keys.cacheSalt() : null;
     return hidden(lora, PageHasher.inNamespace(page, extraKey + adapter, second));
   }
 
-  private boolean isPlain(long hash, EventRow store, int[] ids) {
+  private boolean isPlain(long hash, EventRow store) {
     String lora = store.keys().loraName();
     String salt = store.keys().cacheSalt();
     String adapter = lora == null ? null : adapterIds.get(lora);
@@ -124,7 +126,7 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
       return false;
     }
     boolean pairs = store.lookaheadTokens() > 0;
-    long page = PageHasher.page(ids, store.blockSizeTokens(), pairs, salt);
+    long page = PageHasher.page(store.firstBlockIds(), store.blockSizeTokens(), pairs, salt);
     if (adapter == null && salt == null) {
       return hash == page;
     }
@@ -144,34 +146,51 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
 
     private static final byte[] SALT_SEED =
         "sglang-cache-salt-v1\0".getBytes(StandardCharsets.US_ASCII);
+    private static final byte WIDE = (byte) 0xff;
     private static final byte[] NAMESPACE_SEED =
         "sglang-kv-event-namespace-v1".getBytes(StandardCharsets.US_ASCII);
 
     private PageHasher() {}
 
     /**
-     * The first page's hash before any name space.
+     * The first page's hash before any name space. A page with an id of more than 32 bits is hashed
+     * in 64 bits for each.
      *
+     * @param tokenIds of the page
      * @param pageTokens tokens of the page
      * @param pairs whether the page consists of token pairs; the last one needs the token behind
      *     the page
      */
-    static long page(int[] tokenIds, int pageTokens, boolean pairs, @Nullable String salt) {
+    static long page(long[] tokenIds, int pageTokens, boolean pairs, @Nullable String salt) {
       MessageDigest digest = sha256();
       if (salt != null) {
         MessageDigest prior = sha256();
         prior.update(SALT_SEED);
         digest.update(prior.digest(utf8(salt)));
       }
-      ByteBuffer ids = ByteBuffer.allocate(pageTokens * (pairs ? 8 : 4));
+      int read = pairs ? pageTokens + 1 : pageTokens;
+      boolean isWide = Arrays.stream(tokenIds, 0, read).anyMatch(id -> id >>> Integer.SIZE != 0);
+      if (isWide) {
+        digest.update(WIDE);
+      }
+      int width = isWide ? Long.BYTES : Integer.BYTES;
+      ByteBuffer ids = ByteBuffer.allocate(pageTokens * width * (pairs ? 2 : 1));
       ids.order(ByteOrder.LITTLE_ENDIAN);
       for (int i = 0; i < pageTokens; i++) {
-        ids.putInt(tokenIds[i]);
+        put(ids, tokenIds[i], isWide);
         if (pairs) {
-          ids.putInt(tokenIds[i + 1]);
+          put(ids, tokenIds[i + 1], isWide);
         }
       }
       return first64(digest.digest(ids.array()));
+    }
+
+    private static void put(ByteBuffer ids, long id, boolean isWide) {
+      if (isWide) {
+        ids.putLong(id);
+      } else {
+        ids.putInt((int) id);
+      }
     }
 
     /** The hash of a page with hash {@code page} in the name space of these two parts. */

@@ -122,6 +122,7 @@ public final class EventColumns {
     row.tokenFrom = tokenEnd;
     row.tokenCount = 0;
     row.owner = null;
+    row.wideIds = null;
     return row;
   }
 

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Tokens come in three forms: plain ids, plain ids with lookahead tokens for each hash (vLLM),
  * and pairs of an id and its successor (SGLang). What is neither forbids names only: which hashes
- * are held is known all the same.
+ * are held is known all the same. Ids that do not fit an int, as SGLang's for an image, are made
+ * {@linkplain EventRow#narrow negative}; an id that is negative by itself is no id.
  *
  * <p>Extra keys are typed by their shape: an array is a multimodal item, binary a digest of
  * embeddings, a text the adapter if it comes first and equals the event's {@code lora_name}, else a
@@ -108,7 +109,6 @@ final class EventReader {
   private final int[] offsets = new int[Field.ALL.length];
 
   private int idsRead;
-  private boolean idsFit;
 
   /** Keys of stores that have none, by their number of blocks. */
   private BlockKeys[] plainKeys = {};
@@ -161,14 +161,12 @@ final class EventReader {
     return find(field);
   }
 
-  /** How many token ids were read on the way, behind the tokens of the columns; or -1. */
+  /**
+   * How many token ids were read on the way, behind the tokens of the columns; or -1, also if one
+   * does not fit an int.
+   */
   int idsRead() {
     return idsRead;
-  }
-
-  /** Whether the ids that were read are at least 0 and fit an int. */
-  boolean idsFit() {
-    return idsFit;
   }
 
   /** Notes where a field begins, and walks over it. */
@@ -195,8 +193,8 @@ final class EventReader {
         return false;
       }
       int from = columns.tokenEnd();
-      idsFit = cursor.integers(columns.tokensWithRoom(count), from, from + count);
-      idsRead = count;
+      boolean fit = cursor.integers(columns.tokensWithRoom(count), from, from + count);
+      idsRead = fit ? count : NOT_READ;
       return true;
     } catch (WireException e) {
       cursor.seek(start);
@@ -409,7 +407,6 @@ final class EventReader {
     boolean any = require(Field.TOKEN_IDS);
     if (idsRead >= 0) {
       row.tokenCount = idsRead;
-      row.tokenNaming = idsFit ? Naming.DENSE : Naming.WIDE_TOKENS;
     } else {
       int count = any ? cursor.arrayLength() : 0;
       if (count > 0 && cursor.nextIsArray()) {
@@ -433,10 +430,36 @@ final class EventReader {
   private void appendTokens(EventRow row, int count) throws WireException {
     int[] tokens = columns.tokensWithRoom(row.tokenCount + count);
     int from = row.tokenFrom + row.tokenCount;
+    int start = cursor.position();
     if (!cursor.integers(tokens, from, from + count)) {
-      forbidNames(row, Naming.WIDE_TOKENS);
+      cursor.seek(start);
+      for (int i = row.tokenCount; i < row.tokenCount + count; i++) {
+        put(row, i, cursor.tokenId(), row.tokenCount + count);
+      }
     }
     row.tokenCount += count;
+  }
+
+  /**
+   * Puts one of {@code count} tokens of a store into the column, for which there is room. The first
+   * block's are kept as they are, too, if one of them does not fit.
+   */
+  private void put(EventRow row, int index, long id, int count) throws WireException {
+    int[] tokens = columns.tokens();
+    tokens[row.tokenFrom + index] = EventRow.narrow(id);
+    int kept = Math.min(count, row.blockSizeTokens + 1);
+    long[] wide = row.wideIds;
+    if (wide == null && id > Integer.MAX_VALUE && index < kept && row.atRoot) {
+      columns.takes((long) Long.BYTES * kept);
+      wide = new long[kept];
+      for (int i = 0; i < index; i++) {
+        wide[i] = tokens[row.tokenFrom + i];
+      }
+      row.wideIds = wide;
+    }
+    if (wide != null && index < kept) {
+      wide[index] = id;
+    }
   }
 
   private void tokenPairs(EventRow row, int count) throws WireException {
@@ -448,13 +471,13 @@ final class EventReader {
           forbidNames(row, Naming.BROKEN_LOOKAHEAD);
           return;
         }
-        int id = tokenId(row);
-        int next = tokenId(row);
-        if (i > 0 && tokens[from + i] != id) {
+        long id = cursor.tokenId();
+        long next = cursor.tokenId();
+        if (i > 0 && tokens[from + i] != EventRow.narrow(id)) {
           forbidNames(row, Naming.BROKEN_LOOKAHEAD);
         }
-        tokens[from + i] = id;
-        tokens[from + i + 1] = next;
+        put(row, i, id, count + 1);
+        put(row, i + 1, next, count + 1);
         row.tokenCount = i + 2;
         row.lookaheadTokens = 1;
       }
@@ -494,19 +517,11 @@ final class EventReader {
       forbidNames(row, Naming.BROKEN_LOOKAHEAD);
     }
     for (int i = 0; i < length; i++) {
-      int id = tokenId(row);
+      int id = EventRow.narrow(cursor.tokenId());
       if (i < row.lookaheadTokens && tokens[from + i] != id) {
         forbidNames(row, Naming.BROKEN_LOOKAHEAD);
       }
     }
-  }
-
-  private int tokenId(EventRow row) throws WireException {
-    long id = cursor.integer();
-    if (id < 0 || id > Integer.MAX_VALUE) {
-      forbidNames(row, Naming.WIDE_TOKENS);
-    }
-    return (int) id;
   }
 
   private static void forbidNames(EventRow row, Naming reason) {

@@ -44,6 +44,9 @@ public final class EventRow {
   /** Lookahead tokens included. */
   int tokenCount;
 
+  /** The first ids of a store at the root, if one of its first block does not fit an int. */
+  long @Nullable [] wideIds;
+
   int blockSizeTokens;
   int lookaheadTokens;
   Naming tokenNaming = Naming.DENSE;
@@ -181,9 +184,34 @@ public final class EventRow {
     return BlockHasher.localHash(columns.tokens(), from, blockTokens, List.of());
   }
 
-  /** A copy of a store's tokens: of all its blocks in order, then the last one's lookahead. */
+  /**
+   * A copy of a store's tokens: of all its blocks in order, then the last one's lookahead. Negative
+   * for an id that does not fit an int, see {@link #narrow}.
+   */
   public int[] tokenIds() {
     return Arrays.copyOfRange(columns.tokens(), tokenFrom, tokenFrom + tokenCount);
+  }
+
+  /** What an id of a token is in all columns: those that do not fit an int are made negative. */
+  public static int narrow(long id) {
+    if (id <= Integer.MAX_VALUE) {
+      return (int) id;
+    }
+    long mixed = (id ^ (id >>> 33)) * 0xff51afd7ed558ccdL; // the end of MurmurHash3
+    mixed = (mixed ^ (mixed >>> 33)) * 0xc4ceb9fe1a85ec53L;
+    return (int) (mixed ^ (mixed >>> 33)) | Integer.MIN_VALUE;
+  }
+
+  /**
+   * The ids of the first block of a dense store at the root as the engine has them, with that of
+   * the lookahead token of pairs.
+   */
+  public long[] firstBlockIds() {
+    int length = blockSizeTokens + lookaheadTokens;
+    long[] wide = wideIds;
+    return wide == null
+        ? Arrays.stream(columns.tokens(), tokenFrom, tokenFrom + length).asLongStream().toArray()
+        : Arrays.copyOf(wide, length);
   }
 
   /** A copy of its engine hashes. */

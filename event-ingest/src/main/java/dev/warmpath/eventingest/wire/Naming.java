@@ -16,8 +16,6 @@ public enum Naming {
   SPARSE,
   /** Extra keys or lookahead tokens, but not one entry for each hash. */
   UNEVEN,
-  /** A token id that does not fit a non-negative int, as multimodal placeholders of SGLang. */
-  WIDE_TOKENS,
   /** Lookahead tokens or token pairs that contradict the tokens that follow. */
   BROKEN_LOOKAHEAD,
   /** An extra key of a kind that is not known here. */

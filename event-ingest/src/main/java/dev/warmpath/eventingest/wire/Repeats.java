@@ -80,7 +80,6 @@ final class Repeats {
     if (inOrder
         && cursor.isLongAt(parent)
         && reader.idsRead() > 0
-        && reader.idsFit()
         && reader.offset(Field.LOOKAHEAD_TOKEN_IDS) < 0) {
       cursor.seek(ids);
       cursor.arrayLength();

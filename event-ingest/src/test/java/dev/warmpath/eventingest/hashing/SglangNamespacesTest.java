@@ -13,6 +13,7 @@ import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -41,8 +42,14 @@ final class SglangNamespacesTest {
   void pagesHashAsTheEngineHashesThem() {
     assertThat(page(null)).isEqualTo(8635429971592222890L);
     assertThat(page("tenantA")).isEqualTo(8148637879521523423L);
-    assertThat(SglangNamespaces.PageHasher.page(IDS, 16, true, null))
+    long[] ids = Arrays.stream(IDS).asLongStream().toArray();
+    assertThat(SglangNamespaces.PageHasher.page(ids, 16, true, null))
         .isEqualTo(-7316793502406646264L);
+    ids[0] = (1L << 40) + 5;
+    assertThat(SglangNamespaces.PageHasher.page(ids, 16, false, null))
+        .isEqualTo(3388618984670789789L);
+    assertThat(SglangNamespaces.PageHasher.page(ids, 16, true, null))
+        .isEqualTo(3644373869863613845L);
   }
 
   @Test
@@ -143,7 +150,8 @@ final class SglangNamespacesTest {
   }
 
   private static long page(@Nullable String salt) {
-    return SglangNamespaces.PageHasher.page(IDS, 16, false, salt);
+    long[] ids = Arrays.stream(IDS).asLongStream().toArray();
+    return SglangNamespaces.PageHasher.page(ids, 16, false, salt);
   }
 
   private static long chain(PromptKeys keys) {

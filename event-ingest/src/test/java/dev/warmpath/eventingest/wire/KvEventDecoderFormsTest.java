@@ -9,10 +9,14 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.msgpack.core.MessagePack;
 import org.msgpack.value.Value;
@@ -118,8 +122,6 @@ class KvEventDecoderFormsTest {
     assertNaming(map(List.of(1), List.of(), 0), Naming.TOKENLESS);
     assertNaming(map(List.of(1), List.of(1, 2, 3), 2), Naming.SPARSE);
     assertNaming(map(List.of(1), List.of(1, 2, 3), 0), Naming.SPARSE);
-    assertNaming(map(List.of(1), List.of(1, 1L << 31), 2), Naming.WIDE_TOKENS);
-    assertNaming(map(List.of(1), List.of(1, -1), 2), Naming.WIDE_TOKENS);
     assertNaming(
         map(List.of(1), List.of(List.of(1, 2), List.of(3, 4)), 2), Naming.BROKEN_LOOKAHEAD);
     assertNaming(with("extra_keys", Arrays.asList(null, null)), Naming.UNEVEN);
@@ -131,6 +133,64 @@ class KvEventDecoderFormsTest {
     assertNaming(event, Naming.BROKEN_LOOKAHEAD);
     event.put("lookahead_token_ids", List.of(List.of(12, 13), List.of(14)));
     assertNaming(event, Naming.BROKEN_LOOKAHEAD);
+  }
+
+  @Test
+  void idsThatDoNotFitAreMadeNegativeAndStayThemselvesForTheFirstBlock() throws Exception {
+    long wide = 1_000_000 + (1L << 55);
+    int[] narrow = {1, EventRow.narrow(wide), Integer.MAX_VALUE, EventRow.narrow(wide + 1)};
+    assertThat(narrow[1]).isEqualTo(-1_408_276_044).isNotEqualTo(narrow[3]);
+    List<Object> ids = List.of(1, wide, Integer.MAX_VALUE, wide + 1);
+    EventRow plain = row(map(List.of(1, 2), ids, 2));
+    assertThat(plain.naming()).isEqualTo(Naming.DENSE);
+    assertThat(plain.tokenIds()).containsExactly(narrow);
+    assertThat(plain.firstBlockIds()).containsExactly(1, wide);
+    List<Object> pairs =
+        List.of(List.of(1, wide), List.of(wide, Integer.MAX_VALUE), List.of(Integer.MAX_VALUE, 4));
+    EventRow paired = row(map(List.of(1), pairs, 3));
+    assertThat(paired.naming()).isEqualTo(Naming.DENSE);
+    assertThat(paired.tokenIds()).containsExactly(1, narrow[1], Integer.MAX_VALUE, 4);
+    assertThat(paired.firstBlockIds()).containsExactly(1, wide, Integer.MAX_VALUE, 4);
+    EventRow unwide = row(map(List.of(1), List.of(List.of(1, 2), List.of(2, 3)), 2));
+    assertThat(unwide.firstBlockIds()).containsExactly(1, 2, 3);
+    assertNaming(
+        map(List.of(1), List.of(List.of(1, 2), List.of(wide, 4)), 2), Naming.BROKEN_LOOKAHEAD);
+    assertNaming(
+        map(List.of(1), List.of(List.of(1, wide), List.of(wide, -4)), 2), Naming.BROKEN_LOOKAHEAD);
+  }
+
+  @Test
+  void allDecodersReadWideIdsAlike() throws Exception {
+    ThreeDecoders decoders = new ThreeDecoders();
+    SplittableRandom random = new SplittableRandom(3);
+    for (int round = 0; round < 500; round++) {
+      List<Object> ids = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        boolean isWide = random.nextInt(3) == 0;
+        ids.add(isWide ? random.nextLong() >>> random.nextInt(1, 40) : random.nextInt(1_000));
+      }
+      Map<String, Object> event = map(List.of(1, 2), ids, 4);
+      List<List<Object>> ahead = List.of(List.of(ids.get(4)), List.of(random.nextLong() >>> 1));
+      if (round % 3 == 1) {
+        event.put("lookahead_token_ids", ahead);
+      } else if (round % 3 == 2) {
+        event.put("token_ids", IntStream.range(0, 7).mapToObj(i -> ids.subList(i, i + 2)).toList());
+        event.put("block_size", 7);
+        event.put("block_hashes", List.of(1));
+      }
+      EventColumns read = decoders.agree(payload(event));
+      assertThat(read.row(0).naming()).isEqualTo(Naming.DENSE);
+    }
+  }
+
+  @Test
+  void fewIdsBecomeTheSameNumber() {
+    long distinct =
+        LongStream.range(0, 100_000)
+            .mapToInt(i -> EventRow.narrow((1L << 40) + i))
+            .distinct()
+            .count();
+    assertThat(distinct).as("100,000² / 2 / 2³¹ is 2.3").isGreaterThan(99_990);
   }
 
   @Test
@@ -244,6 +304,7 @@ class KvEventDecoderFormsTest {
             with("block_hashes", "text"),
             with("block_size", -1),
             with("token_ids", List.of("a")),
+            with("token_ids", List.of(1, -1)),
             with("medium", 7),
             Map.of("type", "BlockStored"),
             with("group_idx", 1 << 20),
@@ -256,7 +317,7 @@ class KvEventDecoderFormsTest {
     assertThat(batch.skipped())
         .isEqualTo(
             Map.of(
-                SkipReason.MALFORMED_STORED, 6,
+                SkipReason.MALFORMED_STORED, 7,
                 SkipReason.UNTYPED, 3,
                 SkipReason.UNKNOWN_TYPE, 1));
     assertThat(batch.firstProblem()).startsWith("BlockStored: ").doesNotContain("text");
@@ -327,9 +388,17 @@ class KvEventDecoderFormsTest {
   }
 
   private static KvEventBatch decode(Object... events) throws Exception {
+    return new KvEventDecoder().decode(payload(events));
+  }
+
+  private static EventRow row(Object event) throws Exception {
+    return new ColumnDecoder().decode(payload(event)).row(0);
+  }
+
+  private static byte[] payload(Object... events) throws Exception {
     try (var packer = MessagePack.newDefaultBufferPacker()) {
       packer.packValue(value(Arrays.asList(1.5, Arrays.asList(events))));
-      return new KvEventDecoder().decode(packer.toByteArray());
+      return packer.toByteArray();
     }
   }
 

@@ -320,24 +320,27 @@ final class MsgpackOracle {
     private Naming naming = Naming.DENSE;
 
     void addAll(List<Value> values) throws Refused {
-      boolean wide = false;
       for (Value value : values) {
-        require(value.isIntegerValue());
-        wide |= bits(value) < 0 || bits(value) > Integer.MAX_VALUE;
-        list.add((int) bits(value));
-      }
-      if (wide) {
-        forbid(Naming.WIDE_TOKENS);
+        list.add(id(value));
       }
     }
 
     int id(Value value) throws Refused {
       require(value.isIntegerValue());
-      long id = bits(value);
-      if (id < 0 || id > Integer.MAX_VALUE) {
-        forbid(Naming.WIDE_TOKENS);
+      BigInteger id = value.asIntegerValue().asBigInteger();
+      require(id.signum() >= 0 && id.bitLength() < Long.SIZE);
+      return id.bitLength() < Integer.SIZE ? id.intValue() : mixed(id);
+    }
+
+    /** MurmurHash3's last steps, in numbers without an end; their low bits with the highest one. */
+    private static int mixed(BigInteger id) {
+      BigInteger all = BigInteger.ONE.shiftLeft(Long.SIZE).subtract(BigInteger.ONE);
+      BigInteger mixed = id;
+      for (String factor : List.of("ff51afd7ed558ccd", "c4ceb9fe1a85ec53")) {
+        mixed = mixed.xor(mixed.shiftRight(33));
+        mixed = mixed.multiply(new BigInteger(factor, 16)).and(all);
       }
-      return (int) id;
+      return mixed.xor(mixed.shiftRight(33)).setBit(Integer.SIZE - 1).intValue();
     }
 
     void compare(Value entry, int from, int length) throws Refused {

@@ -51,8 +51,8 @@ final class ObjectTokensReader {
           forbid(Naming.BROKEN_LOOKAHEAD);
           break;
         }
-        int id = id();
-        int next = id();
+        int id = EventRow.narrow(cursor.tokenId());
+        int next = EventRow.narrow(cursor.tokenId());
         if (read > 0 && ids[read] != id) {
           forbid(Naming.BROKEN_LOOKAHEAD);
         }
@@ -94,7 +94,7 @@ final class ObjectTokensReader {
       forbid(Naming.BROKEN_LOOKAHEAD);
     }
     for (int i = 0; i < length; i++) {
-      int id = id();
+      int id = EventRow.narrow(cursor.tokenId());
       if (i < lookahead && ids[from + i] != id) {
         forbid(Naming.BROKEN_LOOKAHEAD);
       }
@@ -102,18 +102,14 @@ final class ObjectTokensReader {
   }
 
   private int[] ids(int[] ids, int from) throws WireException {
+    int start = cursor.position();
     if (!cursor.integers(ids, from, ids.length)) {
-      forbid(Naming.WIDE_TOKENS);
+      cursor.seek(start);
+      for (int i = from; i < ids.length; i++) {
+        ids[i] = EventRow.narrow(cursor.tokenId());
+      }
     }
     return ids;
-  }
-
-  private int id() throws WireException {
-    long id = cursor.integer();
-    if (id < 0 || id > Integer.MAX_VALUE) {
-      forbid(Naming.WIDE_TOKENS);
-    }
-    return (int) id;
   }
 
   private void forbid(Naming reason) {
