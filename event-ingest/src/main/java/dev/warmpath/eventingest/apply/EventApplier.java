@@ -156,7 +156,7 @@ public final class EventApplier {
     this.source = source;
     this.counters = counters;
     this.slot = slot;
-    imageLearning = new ImageLearning(counters);
+    imageLearning = new ImageLearning(counters, source.dialect() == EngineDialect.SGLANG);
     namespaces = source.rules().sglang().namespaces();
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
@@ -614,6 +614,8 @@ public final class EventApplier {
     store.nameBlocks();
     if (source.dialect() == EngineDialect.VLLM && tier == StorageTier.GPU) {
       images.observeStore(store);
+    }
+    if (source.dialect() != EngineDialect.TRTLLM && tier == StorageTier.GPU) {
       imageLearning.observe(hashes, store, index, slot, current, arrivedNanos);
     }
     if (!store.atRoot()) {

@@ -11,6 +11,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -32,8 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Learns from what a vLLM engine stores which identifiers it gives to the images of the chats that
- * were sent to it, and which tokens stand for them.
+ * Learns from what an engine stores which identifiers it gives to the images of the chats that were
+ * sent to it, and which tokens stand for them. vLLM has the identifiers in extra keys; SGLang puts
+ * an id of the image, of a million at least, in the place of each of its tokens.
  *
  * <p>Thread-safe; {@link #observe} and {@link #stored} are the writer's. If they fail, nothing is
  * learned until the engine's next lifetime; nothing else depends on them.
@@ -68,6 +70,14 @@ final class ImageLearning {
    * tokens, or at the one place where what is stored agrees with the text. A last block that is not
    * full is not stored, so there the text may not be seen; then nothing is learned.
    *
+   * Where ids stand for images, an image begins and ends where its ids do, which is certain once
+   * another token is seen. But a row may begin within an image, and look as one that begins there.
+   * So nothing is learned unless the index has the row where the chat has it, up to its end: behind
+   * a part of an image its text does not follow. Images with other tokens among theirs (Gemma 3,
+   * Llama 4) do not look like the text's place for one, and are not learned. Releases that hash all
+   * images of a chat together give them one id; where different images have the same nothing is
+   * learned either.
+   *
    * The times are those of the router: of two chats whose rows come late, only those are candidates
    * that were under way when the row arrived. A replay does not say when its rows were stored;
    * nothing is learned from it.
@@ -100,6 +110,12 @@ final class ImageLearning {
 
   /** How much of a text must be seen behind an image whose end nothing else shows, in tokens. */
   private static final int TEXT_TOKENS = 4;
+
+  /** SGLang takes no model that has so many tokens. */
+  private static final int FIRST_PAD = 1_000_000;
+
+  /** A chat has fewer images. */
+  private static final int MOST_ITEMS = 1024;
 
   /** Events of a chat that has ended may still be on their way. */
   private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -143,6 +159,9 @@ final class ImageLearning {
 
   private final StreamCounters counters;
 
+  /** Whether ids among the tokens stand for images. */
+  private final boolean isInTokens;
+
   /** Chats by their requests, in the order in which they were sent. */
   private final Map<Object, Way> chats = new LinkedHashMap<>();
 
@@ -168,8 +187,12 @@ final class ImageLearning {
 
   private @Nullable Row grown;
 
-  ImageLearning(StreamCounters counters) {
+  /**
+   * @param isInTokens whether ids among the tokens stand for images, as SGLang has it
+   */
+  ImageLearning(StreamCounters counters, boolean isInTokens) {
     this.counters = counters;
+    this.isInTokens = isInTokens;
   }
 
   /**
@@ -237,7 +260,22 @@ final class ImageLearning {
     }
   }
 
-  private record Found(String identifier, int from, int end) {}
+  /**
+   * An image in a row.
+   *
+   * @param firstEnd where it may end at the earliest, behind its first token
+   * @param end where it may end at the latest: where the last block does that has it
+   */
+  private record Found(String identifier, int from, int firstEnd, int end) {
+    static Found inBlock(String identifier, int from, int blockFrom, int blockEnd) {
+      return new Found(identifier, from, Math.max(from, blockFrom) + 1, blockEnd);
+    }
+
+    /** One of which the end is known. */
+    static Found exact(String identifier, int from, int end) {
+      return new Found(identifier, from, end, end);
+    }
+  }
 
   /** Consecutive blocks, from the one in which an image begins. */
   private static final class Row {
@@ -251,7 +289,7 @@ final class ImageLearning {
     private int[] tokens = {};
     private int count;
 
-    /** Images that begin here: identifier, first token, end of the last block that has them. */
+    /** Images that begin here. */
     private final List<Found> items = new ArrayList<>();
 
     /** Who may have stored it; null until it is looked at. */
@@ -269,16 +307,48 @@ final class ImageLearning {
     }
 
     void add(int[] block, List<ExtraKey> keys) {
-      if (tokens.length < count + block.length) {
-        tokens = Arrays.copyOf(tokens, 2 * (count + block.length));
-      }
-      System.arraycopy(block, 0, tokens, count, block.length);
+      int from = count;
+      append(block, 0, block.length);
       for (ExtraKey key : keys) {
-        if (key instanceof ExtraKey.Multimodal item && count + item.offset() >= 0) {
-          add(new Found(item.identifier(), count + item.offset(), count + block.length));
+        if (key instanceof ExtraKey.Multimodal item && from + item.offset() >= 0) {
+          add(Found.inBlock(item.identifier(), from + item.offset(), from, count));
         }
       }
-      count += block.length;
+    }
+
+    /** Adds blocks of which each image is a run of one id. */
+    void add(int[] ids, int from) {
+      int at = count;
+      append(ids, from, ids.length);
+      while (at < count && items.size() < MOST_ITEMS) {
+        int end = runEnd(at);
+        if (isPad(tokens[at])) {
+          add(Found.exact("pad:" + tokens[at], runBegin(at), end));
+        }
+        at = end;
+      }
+    }
+
+    private int runBegin(int at) {
+      Found last = items.isEmpty() ? null : items.get(items.size() - 1);
+      return last != null && last.end == at && tokens[at - 1] == tokens[at] ? last.from : at;
+    }
+
+    private int runEnd(int at) {
+      int end = at + 1;
+      while (end < count && tokens[end] == tokens[at]) {
+        end++;
+      }
+      return end;
+    }
+
+    private void append(int[] more, int from, int to) {
+      int end = count + to - from;
+      if (tokens.length < end) {
+        tokens = Arrays.copyOf(tokens, 2 * end);
+      }
+      System.arraycopy(more, from, tokens, count, to - from);
+      count = end;
     }
 
     private void add(Found found) {
@@ -459,12 +529,13 @@ final class ImageLearning {
 
   private @Nullable Row row(long[] hashes, EventRow store, long arrivedNanos) {
     Row begun = store.atRoot() ? null : rows.remove(store.parent());
-    if (arrivedNanos == StreamMessage.UNTIMED
-        || store.lookaheadTokens() > 0
-        || (begun == null && !hasImages(store))) {
+    if (arrivedNanos == StreamMessage.UNTIMED || store.lookaheadTokens() > 0) {
       return null;
     }
-    return grow(begun, hashes, store);
+    if (isInTokens) {
+      return growByTokens(begun, hashes, store);
+    }
+    return begun == null && !hasImages(store) ? null : grow(begun, hashes, store);
   }
 
   private static boolean hasImages(EventRow store) {
@@ -528,6 +599,32 @@ final class ImageLearning {
     return row;
   }
 
+  private static @Nullable Row growByTokens(@Nullable Row begun, long[] hashes, EventRow store) {
+    int[] ids = store.tokenIds();
+    if (begun != null) {
+      begun.add(ids, 0);
+      return begun;
+    }
+    int first = 0;
+    while (first < ids.length && !isPad(ids[first])) {
+      first++;
+    }
+    if (first == ids.length) {
+      return null;
+    }
+    int size = store.blockSizeTokens();
+    int block = first / size;
+    long localHash = hashes[store.hashFrom() + store.hashCount() + block];
+    Row row = new Row(size, first % size, localHash, store.extraKeys(block));
+    row.add(ids, block * size);
+    return row;
+  }
+
+  /** Whether an id stands for an image where ids do. */
+  private static boolean isPad(int id) {
+    return id < 0 || id >= FIRST_PAD;
+  }
+
   /** Where the first image begins that begins in a block; −1 for none. */
   private static int begins(List<ExtraKey> keys) {
     int first = -1;
@@ -568,7 +665,13 @@ final class ImageLearning {
       ChainSpace space,
       long arrivedNanos) {
     Map<Candidate, List<Found>> explained = new HashMap<>();
-    row.hasLost |= candidates.removeIf(one -> !new Reading(row, one).explain(explained));
+    row.hasLost |=
+        candidates.removeIf(one ->
+            !new Reading(row, one).explain(explained)
+                || (isInTokens
+                    && explained.containsKey(one)
+                    && !isHeldWhole(one, row, index, slot, space)));
+    explained.keySet().retainAll(candidates);
     if (candidates.stream().noneMatch(Candidate::isPlaced)) {
       return true;
     }
@@ -664,15 +767,31 @@ final class ImageLearning {
    * the candidate's if that is so since the row is stored.
    */
   private boolean isHeld(Candidate candidate, Row row, KvIndex index, int slot, ChainSpace space) {
-    int blocks = candidate.placeOf(0).from() / row.blockSizeTokens;
+    return isHeld(candidate, row, 1, index, slot, space);
+  }
+
+  /** Whether the engine holds all blocks of the row where the candidate has them. */
+  private boolean isHeldWhole(
+      Candidate candidate, Row row, KvIndex index, int slot, ChainSpace space) {
+    return isHeld(candidate, row, row.count / row.blockSizeTokens, index, slot, space);
+  }
+
+  private boolean isHeld(
+      Candidate candidate, Row row, int ofRow, KvIndex index, int slot, ChainSpace space) {
+    int size = row.blockSizeTokens;
+    int blocks = candidate.placeOf(0).from() / size;
     BlockChain text = candidate.way.chain(space);
-    long[] hashes = new long[blocks + 1];
+    long[] hashes = new long[blocks + ofRow];
     for (int i = 0; i < blocks; i++) {
       hashes[i] = text.localHash(i);
     }
     hashes[blocks] = row.firstLocalHash;
-    int tokens = (blocks + 1) * row.blockSizeTokens;
-    index.match(BlockChain.ofLocalHashes(space, tokens + row.blockSizeTokens, hashes), matches);
+    PromptKeys plain = new PromptKeys(candidate.way.chat.keys().loraName(), null);
+    for (int i = 1; i < ofRow; i++) {
+      hashes[blocks + i] = BlockHasher.localHash(row.tokens, i * size, size, plain.of(1, size));
+    }
+    int tokens = hashes.length * size;
+    index.match(BlockChain.ofLocalHashes(space, tokens + size, hashes), matches);
     return matches.tokens(slot, StorageTier.GPU) >= tokens;
   }
 
@@ -708,10 +827,23 @@ final class ImageLearning {
         if (end == OPEN) {
           return true;
         }
-        found.add(new Found(item.identifier, item.from, end));
+        found.add(Found.exact(item.identifier, item.from, end));
       }
-      if (found.size() == candidate.places() && candidate.isPlaced) {
+      if (found.size() == candidate.places() && candidate.isPlaced && areApart(found)) {
         explained.put(candidate, found);
+      }
+      return true;
+    }
+
+    /** Whether each image has an identifier of its own, which ids may not be. */
+    private boolean areApart(List<Found> found) {
+      Map<String, Object> sources = new HashMap<>();
+      for (int i = 0; i < found.size(); i++) {
+        Object source = candidate.placeOf(i).source();
+        Object other = sources.putIfAbsent(found.get(i).identifier, source);
+        if (other != null && !other.equals(source)) {
+          return false;
+        }
       }
       return true;
     }
@@ -742,9 +874,7 @@ final class ImageLearning {
     private int searched(int i, Place place, Found item, int textFrom, int textTokens) {
       int only = NEVER;
       boolean isOver = item.end < row.count;
-      for (int end = Math.max(item.from, item.end - row.blockSizeTokens) + 1;
-          end <= item.end;
-          end++) {
+      for (int end = item.firstEnd; end <= item.end; end++) {
         boolean isText = end < row.count && isText(textFrom, end, textTokens);
         if (isText && fits(place, item, end) && isEnd(place, end, isOver)) {
           if (only != NEVER) {
@@ -772,7 +902,7 @@ final class ImageLearning {
     }
 
     private boolean fits(Place place, Found item, int end) {
-      boolean isThere = end > item.from && end > item.end - row.blockSizeTokens && end <= item.end;
+      boolean isThere = end >= item.firstEnd && end <= item.end;
       boolean isLong = !place.isSure() || end - item.from == place.placedTokens();
       return isThere && isLong && isRun(place, item, end);
     }

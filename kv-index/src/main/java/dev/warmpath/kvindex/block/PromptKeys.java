@@ -19,8 +19,15 @@ public record PromptKeys(@Nullable String loraName, @Nullable String cacheSalt, 
    * @param identifier the engine's hash of it
    * @param from where its placeholders begin, in tokens
    * @param lengthTokens how many they are
+   * @param isInTokens whether the tokens themselves tell it apart, so that no extra key does
    */
-  public record Item(String identifier, int from, int lengthTokens) {}
+  public record Item(String identifier, int from, int lengthTokens, boolean isInTokens) {
+
+    /** One that extra keys tell apart. */
+    public Item(String identifier, int from, int lengthTokens) {
+      this(identifier, from, lengthTokens, false);
+    }
+  }
 
   /** A request to the base model without a salt. */
   public static final PromptKeys NONE = new PromptKeys(null, null);
@@ -59,7 +66,7 @@ public record PromptKeys(@Nullable String loraName, @Nullable String cacheSalt, 
   private void addItems(List<ExtraKey> keys, long start, int blockSizeTokens) {
     for (Item item : items) {
       long end = (long) item.from + item.lengthTokens;
-      if (item.from < start + blockSizeTokens && end > start) {
+      if (!item.isInTokens && item.from < start + blockSizeTokens && end > start) {
         keys.add(new ExtraKey.Multimodal(item.identifier, (int) (item.from - start)));
       }
     }
@@ -70,6 +77,11 @@ public record PromptKeys(@Nullable String loraName, @Nullable String cacheSalt, 
     if (loraName != null) {
       return 0;
     }
-    return items.isEmpty() ? blocks : Math.min(blocks, items.get(0).from / blockSizeTokens);
+    for (Item item : items) {
+      if (!item.isInTokens) {
+        return Math.min(blocks, item.from / blockSizeTokens);
+      }
+    }
+    return blocks;
   }
 }

@@ -122,6 +122,20 @@ class BlockChainTest {
   }
 
   @Test
+  void anImageThatItsTokensTellApartHasNoKeys() {
+    PromptKeys.Item named = new PromptKeys.Item("b", 45, 19);
+    PromptKeys keys =
+        new PromptKeys(null, null, List.of(new PromptKeys.Item("a", 5, 40, true), named));
+    assertThat(keys.of(0, 16)).isEmpty();
+    assertThat(keys.of(2, 16)).containsExactly(new ExtraKey.Multimodal("b", 13));
+    assertThat(keys.plainBlocks(8, 16)).isEqualTo(2);
+    PromptKeys alone = new PromptKeys(null, null, keys.items().subList(0, 1));
+    assertThat(alone.plainBlocks(8, 16)).isEqualTo(8);
+    assertThat(BlockChain.of(SPACE, PROMPT, alone).localHash(1))
+        .isEqualTo(BlockChain.of(SPACE, PROMPT, PromptKeys.NONE).localHash(1));
+  }
+
+  @Test
   void blocksBeforeAnImageAreTakenFromMemory() {
     BlockChain text = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);
     PromptKeys keys = new PromptKeys(null, null, List.of(new PromptKeys.Item("a", 5, 2)));
