@@ -66,7 +66,7 @@ final class ChatPrompts {
           FallbackCause.UNSUPPORTED_MODEL, "engines of several kinds serve the model");
     }
     boolean sglang = options.dialect() == Dialect.SGLANG;
-    if (sglang && sources.containsKey(ChatRenderer.PROCESSOR)) {
+    if (sglang && hasSeveral(sources)) {
       throw new InexactPromptException(
           FallbackCause.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
     }
@@ -75,6 +75,12 @@ final class ChatPrompts {
     } catch (TemplateException e) {
       throw TemplateError.inexact(e);
     }
+  }
+
+  /** Whether SGLang's tokenizer and the processor, whose template it may take, have others. */
+  private static boolean hasSeveral(Map<String, String> sources) {
+    String processor = sources.get(ChatRenderer.PROCESSOR);
+    return processor != null && (sources.size() > 2 || !processor.equals(sources.get("default")));
   }
 
   /** What the engine tries late system messages on, even if it renders nothing by it. */

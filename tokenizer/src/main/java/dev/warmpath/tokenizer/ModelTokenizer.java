@@ -53,6 +53,12 @@ public final class ModelTokenizer implements AutoCloseable {
   /** Tokens of a chat with images where it is not known how many the model takes. */
   private static final long MOST_WITH_IMAGES = 1 << 21;
 
+  /** Fields of a request that change what engines make of its images. */
+  private static final Map<Dialect, List<String>> IMAGE_OPTIONS =
+      Map.of(
+          Dialect.VLLM, List.of("mm_processor_kwargs", "media_io_kwargs"),
+          Dialect.SGLANG, List.of("images_config", "max_dynamic_patch", "mm_hashes"));
+
   private final Map<RequestKind, ChatTexts> chats;
   private final Dialect dialect;
   private final long maxModelTokens;
@@ -70,7 +76,8 @@ public final class ModelTokenizer implements AutoCloseable {
     this.encoder = PromptEncoder.of(files, dialect, specialIds(chats), options.budget());
     this.images =
         new PromptImages(
-            dialect == Dialect.VLLM ? files.images() : null,
+            dialect == Dialect.MIXED ? null : files.images(),
+            dialect == Dialect.SGLANG,
             new ImageMemory(imageBytes(options.budget()), new SecureRandom().nextLong()),
             new LearnedImages(imageBytes(options.budget())));
   }
@@ -292,15 +299,19 @@ public final class ModelTokenizer implements AutoCloseable {
           FallbackCause.TRUNCATION, "truncation of a chat with images");
     }
     guard.beforeImages();
-    ImageNaming naming = names.get();
+    ImageNaming naming = images.areInTokens() ? ImageNaming.UNKNOWN : names.get();
     long most = maxModelTokens == ModelOptions.UNKNOWN ? MOST_WITH_IMAGES : maxModelTokens;
     boolean isUsual =
-        !body.hasNonNull("mm_processor_kwargs") && !body.hasNonNull("media_io_kwargs");
+        IMAGE_OPTIONS.getOrDefault(dialect, List.of()).stream().noneMatch(body::hasNonNull);
     PlacedImages placed =
         images.place(text.sequences().get(0), parts, text.keys(), naming, most, isUsual);
     if (!isUsual) {
       return new Inexact(
           FallbackCause.MULTIMODAL, "images with options of the request's own", placed);
+    }
+    if (images.areInTokens() && HiddenNamespace.extraKey(body) != null) {
+      return new Inexact(
+          FallbackCause.HIDDEN_NAMESPACE, "images of a request with an extra_key", placed);
     }
     if (!placed.areKnown()) {
       return new Inexact(FallbackCause.MULTIMODAL, "an image that no engine has shown yet", placed);

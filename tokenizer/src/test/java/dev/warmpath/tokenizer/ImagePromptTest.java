@@ -14,6 +14,8 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.EncodeGuard;
 import dev.warmpath.tokenizer.image.ImageModel;
 import dev.warmpath.tokenizer.image.ImageNaming;
@@ -216,6 +218,69 @@ class ImagePromptTest {
     ObjectNode body = body(chat(image(56, 84)));
     assertThatThrownBy(() -> tokenizer.prompt(RequestKind.CHAT, body, null, () -> NAMING, noImages))
         .isInstanceOf(EncodeGuard.TooMuchException.class);
+  }
+
+  /** Its ids stand for an image, as an SGLang engine showed them. */
+  @Test
+  void anSglangsImageIsItsIds() {
+    try (ModelTokenizer sglang = ModelTokenizer.load(directory, options(Dialect.SGLANG))) {
+      String chat = chat(text("Look: ") + ", " + image(56, 84) + ", " + text("What?"));
+      String named = chat.replace("{'type': 'image_url'", "{'uuid': 'mine', 'type': 'image_url'");
+      for (String body : List.of(chat, named)) {
+        assertThat(prompt(sglang, body).images().images().get(0))
+            .satisfies(image -> assertThat(image.uuid()).isNull())
+            .satisfies(image -> assertThat(image.lengthTokens()).isZero())
+            .satisfies(image -> assertThat(image.pad()).isNegative())
+            .satisfies(image -> assertThat(image.isSure()).isFalse());
+      }
+      prompt(sglang, named).images().images().get(0).shown("pad:-5", new int[] {-5, -5, -5});
+      Tokens known = (Tokens) prompt(sglang, chat);
+      int[] ids = known.sequences().get(0);
+      int from = known.keys().items().get(0).from();
+      assertThat(known.keys().items())
+          .containsExactly(new PromptKeys.Item("pad:-5", from, 3, true));
+      assertThat(Arrays.copyOfRange(ids, from, from + 3)).containsOnly(-5);
+      assertThat(sglang.decode(Arrays.copyOfRange(ids, from + 3, ids.length)))
+          .isEqualTo("<|vision_end|>What?<|im_end|>\n<|im_start|>assistant\n");
+      assertThat(known.keys(null)).isEqualTo(known.keys());
+      assertThat(chain(known).sharedBlocks(known.chain(SPACE, PromptKeys.NONE)))
+          .as("no keys")
+          .isEqualTo(chain(known).blocks())
+          .isGreaterThan(from / 4);
+      assertThat(known.images().isByRules()).isFalse();
+      assertThat(known.images().names()).isEmpty();
+      assertInexact(sglang, chat, "'extra_key': 'x'", FallbackCause.HIDDEN_NAMESPACE);
+      assertInexact(sglang, chat, "'images_config': {}", FallbackCause.MULTIMODAL);
+      assertInexact(sglang, chat, "'max_dynamic_patch': 2", FallbackCause.MULTIMODAL);
+      assertThat(prompt(sglang, chat)).as("nothing of that is doubted").isInstanceOf(Tokens.class);
+    }
+  }
+
+  private static void assertInexact(
+      ModelTokenizer tokenizer, String chat, String field, FallbackCause cause) {
+    PromptResult result =
+        prompt(tokenizer, chat.substring(0, chat.length() - 1) + ", " + field + "}");
+    assertThat(result).isInstanceOf(Inexact.class);
+    assertThat(((Inexact) result).cause()).isEqualTo(cause);
+    assertThat(result.images()).as("others must not learn what is its").isNotNull();
+  }
+
+  @Test
+  void whereEnginesOfSeveralKindsServeAModelNothingIsLearned() {
+    try (ModelTokenizer mixed = ModelTokenizer.load(directory, options(Dialect.MIXED))) {
+      PromptResult result = prompt(mixed, chat(image(56, 84)));
+      assertThat(((Inexact) result).cause()).isEqualTo(FallbackCause.UNSUPPORTED_MODEL);
+      assertThat(result.images()).isNull();
+      assertThat(mixed.images().arePlaceable()).isFalse();
+    }
+  }
+
+  private static ModelOptions options(Dialect dialect) {
+    return new ModelOptions(ChatOptions.defaults().with(dialect), ModelOptions.UNKNOWN);
+  }
+
+  private static PromptResult prompt(ModelTokenizer tokenizer, String body) {
+    return tokenizer.prompt(RequestKind.CHAT, body(body), null, NAMING);
   }
 
   private static BlockChain chain(Tokens tokens) {

@@ -240,7 +240,8 @@ final class ExplainReport {
         return null;
       }
       int[] ids = Arrays.copyOfRange(tokenIds, from, Math.min(end, tokenIds.length));
-      return tokenizer.decode(ids);
+      boolean isText = Arrays.stream(ids).allMatch(id -> id >= 0 && id <= tokenizer.maxTokenId());
+      return isText ? tokenizer.decode(ids) : null; // SGLang's ids of images are no tokens
     }
   }
 }

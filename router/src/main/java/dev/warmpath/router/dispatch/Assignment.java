@@ -296,7 +296,7 @@ public final class Assignment implements DispatchResult {
               model,
               chain,
               cachedTokens / chain.space().blockSizeTokens(),
-              tokens == null ? null : tokens.firstSequence(),
+              tokens == null || tokens.hasImages() ? null : tokens.firstSequence(),
               isInTheOpen ? reservation.heldBlocks() : 0);
     }
   }

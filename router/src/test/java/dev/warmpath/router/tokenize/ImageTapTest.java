@@ -69,7 +69,7 @@ class ImageTapTest {
   private final Set<Object> unread = new HashSet<>();
   private final LearnedImages learned = new LearnedImages(1 << 20);
   private final PromptImages images =
-      new PromptImages(qwen(), new ImageMemory(1 << 20, 1), learned);
+      new PromptImages(qwen(), false, new ImageMemory(1 << 20, 1), learned);
   private final Fleet fleet = new Fleet();
   private final RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final int slot = index.addEngine(CopyCounting.PER_COPY);

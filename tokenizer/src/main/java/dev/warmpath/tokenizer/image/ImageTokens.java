@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class ImageTokens {
 
-  private static final int ABSENT = -1;
+  static final int ABSENT = -1;
   private static final int EXPANDED_MOST = 1 << 24;
 
   private final @Nullable String placeholder;

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What engines were seen to make of images of which it cannot be computed: those behind a URL, and
- * those of models whose rules are not known here.
+ * What engines were seen to make of images of which it cannot be computed: those behind a URL,
+ * those of models whose rules are not known here, and all on SGLang.
  *
  * <p>It is believed, not known: what is behind a URL can change. What turns out to be wrong is
  * forgotten and not believed again at once: after the nth time in a row the next 2^n chats with the

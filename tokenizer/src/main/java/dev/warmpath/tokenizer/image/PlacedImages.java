@@ -18,19 +18,26 @@ public final class PlacedImages {
   private final int[] ids;
   private final PromptKeys plain;
   private final List<PromptImage> images;
+  private final boolean areInTokens;
   private final @Nullable ImageForm usualForm;
 
   /**
    * @param ids with the tokens of each image, or one for all if they are not known; not to be
    *     changed
    * @param plain what tells its blocks apart beside its images
+   * @param areInTokens whether the tokens tell the images apart
    * @param usualForm how an engine is taken to name images of which that is not known
    */
   PlacedImages(
-      int[] ids, PromptKeys plain, List<PromptImage> images, @Nullable ImageForm usualForm) {
+      int[] ids,
+      PromptKeys plain,
+      List<PromptImage> images,
+      boolean areInTokens,
+      @Nullable ImageForm usualForm) {
     this.ids = ids;
     this.plain = plain;
     this.images = List.copyOf(images);
+    this.areInTokens = areInTokens;
     this.usualForm = usualForm;
   }
 
@@ -79,7 +86,7 @@ public final class PlacedImages {
       if (identifier == null || image.lengthTokens() == 0) {
         break;
       }
-      items.add(new PromptKeys.Item(identifier, image.from(), image.lengthTokens()));
+      items.add(new PromptKeys.Item(identifier, image.from(), image.lengthTokens(), areInTokens));
     }
     return new PromptKeys(plain.loraName(), plain.cacheSalt(), items);
   }

@@ -19,6 +19,7 @@ public final class PromptImages {
   private static final ImageMemory.Facts NOTHING = new ImageMemory.Facts(null, Map.of());
 
   private final @Nullable ImageTokens tokens;
+  private final boolean areInTokens;
   private final ImageMemory memory;
   private final LearnedImages learned;
 
@@ -27,9 +28,17 @@ public final class PromptImages {
 
   /**
    * @param tokens null if it is not known where images of the model stand
+   * @param areInTokens whether engines put an id of the image in the place of each of its tokens,
+   *     as SGLang does: nothing of it can be computed, and a client's {@code uuid} is nothing to
+   *     them
    */
-  public PromptImages(@Nullable ImageTokens tokens, ImageMemory memory, LearnedImages learned) {
+  public PromptImages(
+      @Nullable ImageTokens tokens,
+      boolean areInTokens,
+      ImageMemory memory,
+      LearnedImages learned) {
     this.tokens = tokens;
+    this.areInTokens = areInTokens;
     this.memory = memory;
     this.learned = learned;
   }
@@ -37,6 +46,11 @@ public final class PromptImages {
   /** Whether it is known where images of the model stand; else it may take none. */
   public boolean arePlaceable() {
     return tokens != null;
+  }
+
+  /** Whether the names that an image may have are of no use, as its tokens tell it apart. */
+  public boolean areInTokens() {
+    return areInTokens;
   }
 
   /** Collects the images of a chat that is about to be rendered. */
@@ -81,7 +95,7 @@ public final class PromptImages {
 
   private boolean rulesHold() {
     synchronized (rules) {
-      return rules.isOver();
+      return !areInTokens && rules.isOver();
     }
   }
 
@@ -137,13 +151,13 @@ public final class PromptImages {
           new PromptImage(
               expanded.from()[i],
               expanded.lengths()[i],
-              places.pad(),
-              isUsual ? parts.all().get(i).uuid() : null,
+              areInTokens ? ImageTokens.ABSENT : places.pad(),
+              isUsual && !areInTokens ? parts.all().get(i).uuid() : null,
               naming.forms().isEmpty() ? Map.of() : read.get(i).facts.identifiers(),
               rulesHold && places.fixedRun() != null,
               read.get(i).learned));
     }
-    return new PlacedImages(expanded.ids(), keys, images, naming.usual());
+    return new PlacedImages(expanded.ids(), keys, images, areInTokens, naming.usual());
   }
 
   /** What is believed of images makes a chat that cannot be; no engine would ever tell of it. */
@@ -162,6 +176,9 @@ public final class PromptImages {
       ImageNaming naming,
       Map<LearnedImages.Key, LearnedImages.Image> asked) {
     LearnedImages.Key key = memory.key(part.url(), keys.loraName());
+    if (areInTokens) {
+      return new Read(NOTHING, asked.computeIfAbsent(key, learned::image));
+    }
     ImageMemory.Facts facts =
         DataUrl.isOne(part.url())
             ? memory.of(key, part.url(), part.uuid() == null ? naming.forms() : List.of())

@@ -6,6 +6,7 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.JsonValues;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,9 +29,11 @@ final class SglangMessages {
   private static final List<String> NOT_READ = List.of("tools", "prefix");
 
   private final boolean asParts;
+  private final ImageParts images;
 
-  SglangMessages(boolean asParts) {
+  SglangMessages(boolean asParts, ImageParts images) {
     this.asParts = asParts;
+    this.images = images;
   }
 
   List<Map<String, @Nullable Object>> read(ObjectNode body) {
@@ -65,7 +68,7 @@ final class SglangMessages {
     if (content.isTextual()) {
       read.put("content", content.textValue());
     } else if (content.isArray()) {
-      List<Object> parts = parts(content);
+      List<Object> parts = parts(content, role);
       boolean joined = !asParts || role.equals("tool");
       read.put("content", joined ? joined(parts) : parts);
     } else if (!role.equals("user") && Fields.isAbsent(content)) {
@@ -75,11 +78,14 @@ final class SglangMessages {
     }
   }
 
-  private static List<Object> parts(JsonNode content) {
+  private List<Object> parts(JsonNode content, String role) {
     List<Object> parts = new ArrayList<>(content.size());
     for (JsonNode part : content) {
       String type = part.path("type").asText();
-      if (type.equals("text") && part.path("text").isTextual()) {
+      if (type.equals("image_url") && asParts && role.equals("user")) {
+        addImage(part);
+        parts.add(Map.of("type", "image"));
+      } else if (type.equals("text") && part.path("text").isTextual()) {
         Map<String, Object> read = new LinkedHashMap<>();
         read.put("type", "text");
         read.put("text", part.path("text").textValue());
@@ -89,6 +95,24 @@ final class SglangMessages {
       }
     }
     return parts;
+  }
+
+  /** Options of an image's own may change what the engine makes of it. */
+  private void addImage(JsonNode part) {
+    JsonNode image = part.path("image_url");
+    for (Map.Entry<String, JsonNode> field : image.properties()) {
+      boolean isUsual =
+          field.getKey().equals("url")
+              || field.getValue().isNull()
+              || (field.getKey().equals("detail") && "auto".equals(field.getValue().textValue()));
+      if (!isUsual) {
+        throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image with options");
+      }
+    }
+    if (part.hasNonNull("modalities") || part.hasNonNull("max_dynamic_patch")) {
+      throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image with options");
+    }
+    images.add(image.path("url"), null);
   }
 
   private static InexactPromptException inexact(String type) {

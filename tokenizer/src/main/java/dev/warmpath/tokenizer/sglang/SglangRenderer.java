@@ -11,6 +11,7 @@ import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import dev.warmpath.tokenizer.chat.TemplateError;
+import dev.warmpath.tokenizer.image.ImageParts;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.syntax.TemplateException;
 import java.util.ArrayList;
@@ -67,9 +68,14 @@ public final class SglangRenderer implements ChatTexts {
 
   @Override
   public String render(ObjectNode body) {
+    return render(body, ImageParts.none());
+  }
+
+  @Override
+  public String render(ObjectNode body, ImageParts images) {
     try {
       refuseOtherWays(body);
-      return rendered(body);
+      return rendered(body, images);
     } catch (TemplateException e) {
       throw TemplateError.inexact(e);
     }
@@ -84,14 +90,15 @@ public final class SglangRenderer implements ChatTexts {
     }
   }
 
-  private String rendered(ObjectNode body) {
+  private String rendered(ObjectNode body, ImageParts images) {
     List<Object> tools = SglangTools.read(body);
     SglangArguments arguments = SglangArguments.of(body, options.templates().defaultArguments());
     ChatTemplate template = template(tools != null);
     arguments.refuseIfRewrittenFor(template);
     List<Map<String, @Nullable Object>> messages =
         SglangEnding.apply(
-            new SglangMessages(asParts(template)).read(body), body.path("continue_final_message"));
+            new SglangMessages(asParts(template), images).read(body),
+            body.path("continue_final_message"));
     return render(template, messages, tools, arguments);
   }
 

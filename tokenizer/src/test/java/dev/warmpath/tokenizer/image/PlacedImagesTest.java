@@ -22,7 +22,7 @@ class PlacedImagesTest {
   private final ImageMemory memory = new ImageMemory(1 << 20, 1);
   private final LearnedImages learned = new LearnedImages(1 << 20);
   private final PromptImages qwen =
-      new PromptImages(ImageTokensTest.qwen(ImageTokensTest.QWEN2), memory, learned);
+      new PromptImages(ImageTokensTest.qwen(ImageTokensTest.QWEN2), false, memory, learned);
 
   private static PlacedImages place(PromptImages images, int[] ids, String... urls) {
     ImageParts parts = images.parts();
@@ -119,6 +119,7 @@ class PlacedImagesTest {
     PromptImages gemma =
         new PromptImages(
             ImageTokensTest.gemma("{'image_processor_type': 'Gemma3ImageProcessor'}"),
+            false,
             memory,
             learned);
     int[] ids = {1, 20, 5};

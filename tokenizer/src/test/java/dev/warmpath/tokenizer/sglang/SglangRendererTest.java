@@ -10,6 +10,7 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
+import dev.warmpath.tokenizer.image.ImageParts;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -205,6 +206,44 @@ class SglangRendererTest {
   }
 
   @Test
+  void imagesStandWhereTheyAre() {
+    String image = "{'type': 'image_url', 'image_url': {'url': 'http://a/1', 'detail': 'auto'}}";
+    String user = "{'role': 'user', 'content': [{'type': 'text', 'text': 'a'}, IMAGE, IMAGE]}";
+    String template = "{# image #}" + DUMP;
+    ImageParts images = ImageParts.of(null);
+    assertThat(
+            renderer(template, ChatOptions.defaults())
+                .render(parsed(body(user.replace("IMAGE", image), "'n': 1")), images))
+        .isEqualTo(
+            "[{\"role\": \"user\", \"content\": [{\"type\": \"text\", \"text\": \"a\"},"
+                + " {\"type\": \"image\"}, {\"type\": \"image\"}]}]");
+    assertThat(images.isEmpty()).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "user | {'type': 'image_url', 'image_url': {'url': 'http://a/1', 'detail': 'low'}}",
+        "user | {'type': 'image_url', 'image_url': {'url': 'http://a/1', 'content_hash': 'x'}}",
+        "user | {'type': 'image_url', 'image_url': {'url': 'http://a/1'}, 'modalities': 'x'}",
+        "user | {'type': 'image_url', 'image_url': {'url': 'http://a/1'}, 'max_dynamic_patch': 1}",
+        "user | {'type': 'image_url', 'image_url': 'http://a/1'}",
+        "user | {'type': 'image_url', 'image_url': {'url': 'file:///a'}}",
+        "user | {'type': 'video_url', 'video_url': {'url': 'http://a/1'}}",
+        "system | {'type': 'image_url', 'image_url': {'url': 'http://a/1'}}"
+      },
+      quoteCharacter = '~')
+  void imagesThatMayBeReadInAnotherWayAreRefused(String role, String part) {
+    ObjectNode chat = parsed(body("{'role': '" + role + "', 'content': [" + part + "]}", "'n': 1"));
+    SglangRenderer renderer = renderer("{# image #}" + DUMP, ChatOptions.defaults());
+    InexactPromptException refused =
+        catchThrowableOfType(
+            InexactPromptException.class, () -> renderer.render(chat, ImageParts.of(null)));
+    assertThat(refused.fallbackCause()).isEqualTo(FallbackCause.MULTIMODAL);
+  }
+
+  @Test
   void toolsMayHaveATemplateOfTheirOwn() {
     Map<String, String> sources = Map.of("default", "d", "tool_use", "t");
     SglangRenderer renderer = SglangRenderer.of(sources, Map.of(), ChatOptions.defaults());
@@ -237,7 +276,11 @@ class SglangRendererTest {
   }
 
   private static String text(String template, String body, ChatOptions options) {
-    return SglangRenderer.of(Map.of("default", template), Map.of(), options).render(parsed(body));
+    return renderer(template, options).render(parsed(body));
+  }
+
+  private static SglangRenderer renderer(String template, ChatOptions options) {
+    return SglangRenderer.of(Map.of("default", template), Map.of(), options);
   }
 
   private static InexactPromptException refused(String template, String body) {
