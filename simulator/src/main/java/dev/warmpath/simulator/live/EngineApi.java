@@ -49,7 +49,7 @@ final class EngineApi {
   private final Parts parts;
   private final AnswerText answers;
   private final ImageNaming imageNaming;
-  private final FetchedImages images = new FetchedImages();
+  private final FetchedImages images;
   private final AtomicLong calls = new AtomicLong();
 
   /**
@@ -57,6 +57,7 @@ final class EngineApi {
    *
    * @param eventSources body of {@code /kv_event_sources}
    * @param answerTokens usual length of an answer that nobody limits
+   * @param sequences the tokens of a request's prompts
    * @param keys what tells a prompt's blocks apart beside its tokens
    * @param transfers what it hands over to other engines and takes from them
    */
@@ -65,6 +66,7 @@ final class EngineApi {
       EngineMetrics metrics,
       String eventSources,
       int answerTokens,
+      Function<Tokens, List<int[]>> sequences,
       Function<Tokens, PromptKeys> keys,
       KvTransfers transfers) {}
 
@@ -73,6 +75,7 @@ final class EngineApi {
     this.tokenizer = tokenizer;
     this.model = model;
     this.parts = parts;
+    images = new FetchedImages(!model.joinsNames());
     answers = new AnswerText(tokenizer, parts.answerTokens());
     imageNaming = ImageNaming.of(new ImageForm(true, ImageForm.Algorithm.BLAKE3, model.name()));
   }
@@ -147,11 +150,12 @@ final class EngineApi {
     String id = id(kind, request);
     TransferLeg leg = leg(body, id + "-0");
     Tokens prompt = prompt(kind, body, options);
-    if (leg != null && prompt.sequences().size() != 1) {
+    List<int[]> sequences = parts.sequences().apply(prompt);
+    if (leg != null && sequences.size() != 1) {
       throw ApiException.badRequest("a transfer has one prompt", "prompt");
     }
     List<CompletionCall.Choice> choices = new ArrayList<>();
-    for (int[] sequence : prompt.sequences()) {
+    for (int[] sequence : sequences) {
       CompletionCall.Choice choice = choice(id + "-" + choices.size(), sequence, prompt, options);
       choices.add(parts.transfers().stopsAtFirstToken(leg) ? choice.ofOneToken() : choice);
     }

@@ -267,7 +267,7 @@ public final class EventEncoder {
       }
       packer.packString("token_ids").packArrayHeader(stored.tokenIds().length);
       for (int tokenId : stored.tokenIds()) {
-        packer.packInt(tokenId);
+        packer.packLong(SglangImages.wide(tokenId));
       }
       packer.packString("block_size").packInt(stored.group().blockSizeTokens());
       packer.packString("lora_id").packNil();

@@ -22,7 +22,15 @@ final class FetchedImages {
   private static final int LEAST_SIDE = 56;
   private static final int SIDES = 500;
 
+  private final boolean takesNames;
   private final Map<String, Integer> changes = new ConcurrentHashMap<>();
+
+  /**
+   * @param takesNames whether the engine takes a client's {@code uuid} for the name of an image
+   */
+  FetchedImages(boolean takesNames) {
+    this.takesNames = takesNames;
+  }
 
   /** From now on something else is behind the URL. */
   void change(String url) {
@@ -38,6 +46,9 @@ final class FetchedImages {
     if (node instanceof ObjectNode object) {
       ObjectNode copy = object.objectNode();
       object.properties().forEach(field -> copy.set(field.getKey(), field(field)));
+      if (!takesNames && object.has("image_url")) {
+        copy.remove("uuid");
+      }
       return copy;
     }
     if (node instanceof ArrayNode array) {

@@ -124,6 +124,7 @@ public final class LiveEngine implements AutoCloseable {
 
   private Lifetime begin(TokenEngine engine, EventPublisher publisher) {
     String name = Integer.toString(publisher.livePort());
+    boolean isSglang = options.events().form().isSglang();
     boolean isSilent = options.transfer().isWithoutPrefixCache();
     Consumer<List<CacheEvent>> events = isSilent ? unheard -> {} : publisher::publish;
     EngineDriver driver = new EngineDriver(name, engine, events, options.speed());
@@ -138,7 +139,8 @@ public final class LiveEngine implements AutoCloseable {
                   metrics,
                   eventSources(publisher),
                   options.answerTokens(),
-                  options.events().form().isSglang() ? SglangKeys::of : Tokens::keys,
+                  isSglang ? SglangImages::sequences : Tokens::sequences,
+                  isSglang ? SglangKeys::of : Tokens::keys,
                   transfers));
       transfers.listensAt(server.actualPort());
       return new Lifetime(server, driver, publisher, transfers);

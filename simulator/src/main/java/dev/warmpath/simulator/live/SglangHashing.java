@@ -87,10 +87,22 @@ final class SglangHashing implements BlockHashing {
         part(dynamo ? salt : null));
   }
 
+  /** With an id of more than 32 bits all have 64, behind a byte that tells so. */
   private static byte[] ids(int[] tokenIds, int from, int length) {
-    ByteBuffer ids = ByteBuffer.allocate(Integer.BYTES * length).order(ByteOrder.LITTLE_ENDIAN);
-    for (int i = from; i < from + length; i++) {
-      ids.putInt(tokenIds[i]);
+    long[] wide =
+        Arrays.stream(tokenIds, from, from + length).mapToLong(SglangImages::wide).toArray();
+    boolean isWide = Arrays.stream(wide).anyMatch(id -> id >>> Integer.SIZE != 0);
+    int bytes = isWide ? 1 + Long.BYTES * length : Integer.BYTES * length;
+    ByteBuffer ids = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    if (isWide) {
+      ids.put((byte) 0xff);
+    }
+    for (long id : wide) {
+      if (isWide) {
+        ids.putLong(id);
+      } else {
+        ids.putInt((int) id);
+      }
     }
     return ids.array();
   }

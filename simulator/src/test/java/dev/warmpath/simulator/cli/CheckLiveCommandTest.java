@@ -23,6 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** The check against an engine that forgets, and against one that is not what it says. */
@@ -84,6 +86,31 @@ final class CheckLiveCommandTest {
       assertThat(run.count("unjudged")).as(run.toString()).isBetween(1, 3);
       assertThat(run.count("exact")).isEqualTo(18 - run.count("unjudged"));
       assertThat(run.report.required("hitRate").asDouble()).isGreaterThan(0.3);
+      assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    }
+  }
+
+  /**
+   * The first chat with an image shows what the engine makes of it; all others are exact, but for
+   * events that come late.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 16, 64})
+  void imagesOfAnSglangArePredictedExactlyOnceTheyWereSeen(int pageTokens, @TempDir Path model)
+      throws Exception {
+    ImageModel.write(model, 200_704);
+    TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
+    try (TamperedEngine engine =
+        new TamperedEngine(model, 64_000 / pageTokens, pageTokens, honest)) {
+      List<String> args = new ArrayList<>(List.of("--tokenizer", "sim=" + model, "--images", "2"));
+      args.addAll(List.of("--replica", engine.replica() + ",dialect=sglang"));
+      args.addAll(List.of("--chats", "10", "--turns", "4", "--settle-ms", "300"));
+      Run run = run(args);
+
+      assertThat(run.count("over")).as(run.toString()).isZero();
+      assertThat(run.count("unjudged")).as("chats with new images").isLessThan(20);
+      assertThat(run.count("exact") + run.count("under")).isEqualTo(40 - run.count("unjudged"));
+      assertThat(run.count("exact")).as(run.toString()).isGreaterThan(20);
       assertThat(run.exitCode()).isEqualTo(Exit.OK);
     }
   }

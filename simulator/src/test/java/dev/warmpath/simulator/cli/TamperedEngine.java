@@ -12,6 +12,7 @@ import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.LiveEngines;
 import dev.warmpath.simulator.live.PublisherOptions;
+import dev.warmpath.simulator.live.WireForm;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -58,6 +59,16 @@ final class TamperedEngine implements AutoCloseable {
   /** An engine with the model in this directory. */
   TamperedEngine(Path model, int blocks, Chat chat) throws IOException {
     this(ModelTokenizer.load(model), blocks, 16, PublisherOptions.DEFAULT, chat);
+  }
+
+  /** An SGLang with the model in this directory, and pages of so many tokens. */
+  TamperedEngine(Path model, int pages, int pageTokens, Chat chat) throws IOException {
+    this(
+        ModelTokenizer.load(model),
+        pages,
+        pageTokens,
+        PublisherOptions.DEFAULT.in(WireForm.SGLANG, false),
+        chat);
   }
 
   private TamperedEngine(

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.ImageModel;
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.demo.RoutedEngine.Served;
+import dev.warmpath.simulator.live.WireForm;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A router in front of a vLLM that serves a Qwen2-VL, and chats with images. */
 @Timeout(300)
@@ -248,6 +251,43 @@ class ImageChatTest {
 
   private static int unread(Router router) throws Exception {
     return (int) value(router, "warmpath_event_image_waits{engine=\"e\",kind=\"unread\"} ");
+  }
+
+  /** An SGLang's hashes of pages with images tell no name space, whatever the format. */
+  @ParameterizedTest
+  @CsvSource({"SGLANG,1", "SGLANG,16", "SGLANG_DYNAMO,1", "SGLANG_DYNAMO,16"})
+  void theSecondChatFindsItsImageAtAnSglang(WireForm form, int pageTokens) throws Exception {
+    boolean isDynamo = form == WireForm.SGLANG_DYNAMO;
+    Map<String, Object> replica =
+        Map.of("dialect", "sglang", "event-format", isDynamo ? "dynamo" : "default");
+    try (RoutedEngine engine = new RoutedEngine(form, pageTokens, model);
+        Router router = engine.router(settings(), replica).ready()) {
+      for (int i = 1; i < 5; i++) {
+        for (String image : List.of(image(i), "https://images/" + i + ".png")) {
+          learn(router, image);
+          assertExact(router, named(chat(image, QUESTION, "A square.", "What colour has it?")));
+          assertExact(router, chat(image, QUESTION));
+        }
+      }
+      assertThat(lessons(router, "learned")).isEqualTo(8);
+      assertThat(lessons(router, "contradicted") + lessons(router, "doubted")).isZero();
+      assertThat(router.counter("keyed_stores")).isZero();
+      assertThat(router.counter("unnameable_blocks")).isZero();
+      assertThat(router.events().required("trust").asText()).isEqualTo("exact");
+    }
+  }
+
+  @Test
+  void whatIsBehindAUrlNowIsNoticedAtAnSglang() throws Exception {
+    String url = "https://images/camera.png";
+    try (RoutedEngine engine = new RoutedEngine(WireForm.SGLANG, 1, model);
+        Router router = engine.router(settings(), Map.of("dialect", "sglang")).ready()) {
+      learn(router, url);
+      engine.changeImage(url);
+      Served served = router.serve(CHATS, chat(url, QUESTION));
+      assertThat(served.predictedTokens()).isGreaterThan(served.cachedTokens());
+      assertThat(router.serve(CHATS, chat(url, QUESTION)).predictedTokens()).isEqualTo(-1);
+    }
   }
 
   /** Sends chats about an image until its next one is exact; a few, if the engine is in doubt. */

@@ -68,14 +68,32 @@ final class RoutedEngine implements AutoCloseable {
     this(WireForm.MAP, Map.of(), ModelTokenizer.load(model), ofRouter.toString());
   }
 
+  /** An engine with the model in this directory, and blocks or pages of so many tokens. */
+  RoutedEngine(WireForm form, int blockTokens, Path model) {
+    this(form, blockTokens, Map.of(), ModelTokenizer.load(model), model.toString());
+  }
+
   private RoutedEngine(
       WireForm form, Map<String, String> adapters, ModelTokenizer tokenizer, String place) {
+    this(form, 16, adapters, tokenizer, place);
+  }
+
+  private RoutedEngine(
+      WireForm form,
+      int blockTokens,
+      Map<String, String> adapters,
+      ModelTokenizer tokenizer,
+      String place) {
     this.tokenizer = tokenizer;
     this.tokenizerPlace = place;
     this.launcher = new LiveEngines(tokenizer);
     EngineConfig config =
         new EngineConfig(
-            KvCacheConfig.fullAttention(16, 1200), 2048, 32, 8192, new StepCost(2, 0.01, 0, 0));
+            KvCacheConfig.fullAttention(blockTokens, 19_200 / blockTokens),
+            2048,
+            32,
+            8192,
+            new StepCost(2, 0.01, 0, 0));
     engine =
         launcher.start(
             LiveEngineOptions.of("sim", config)

@@ -118,6 +118,7 @@ class DeadEngineTest {
             metrics,
             "{}",
             32,
+            Tokens::sequences,
             Tokens::keys,
             new KvTransfers(vertx, KvTransferOptions.NONE, 1, driver, metrics)));
   }
