@@ -634,7 +634,7 @@ class ImageLearningTest {
     sent(first, one);
     first.applier.sentUnread(stranger, now);
     assertThat(first.applier.imageWaits().unread()).isEqualTo(1);
-    first.store(stranger, 0, blocks(stranger));
+    first.storeAtOnce(stranger);
     now += 10_000_000_000L;
     first.applier.endedImages(stranger, false, now);
     first.applier.endedImages(stranger, false, now);
