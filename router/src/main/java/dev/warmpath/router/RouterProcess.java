@@ -122,7 +122,8 @@ public final class RouterProcess implements AutoCloseable {
             new HeapWatch(
                     environment.nanoClock(),
                     Runtime.getRuntime().maxMemory(),
-                    environment.heapDead())
+                    environment.heapDead(),
+                    HeapWatch::shrink)
                 .begin(),
             connections,
             new RetryBudget(() -> running().retry().budgetPercent()),

@@ -32,7 +32,7 @@ class FullHeapTest {
 
       AtomicReference<HttpResponse<String>> refused = new AtomicReference<>();
       Rig.until(() -> { // a collection of the tests themselves may say otherwise in between
-        router.heap().collected(Runtime.getRuntime().maxMemory());
+        router.heap().collected(Runtime.getRuntime().maxMemory(), Runtime.getRuntime().maxMemory());
         refused.set(chat(router));
         return refused.get().statusCode() == 503;
       });

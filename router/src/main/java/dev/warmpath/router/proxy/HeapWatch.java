@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import com.sun.management.GarbageCollectionNotificationInfo;
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * How full the Java heap is after collections. While it is nearly full new requests are refused, so
  * that the collector is not left to do all the work; if it stays full all the same, the process is
- * beyond help.
+ * beyond help. What it took from the machine in hard times and does not need is given back.
  *
  * <p>Thread-safe.
  */
@@ -31,6 +32,9 @@ public final class HeapWatch implements AutoCloseable {
   /*
    * What collections report needs no polling. A report holds for a while only: without requests
    * there may be no next collection, so some are let in again and show what the heap is like.
+   *
+   * G1 grows when collections take long, also where that is because others have the processors, and
+   * shrinks at the end of a concurrent cycle, which a large and empty heap has no reason to begin.
    */
 
   private static final Logger LOG = LoggerFactory.getLogger(HeapWatch.class);
@@ -40,34 +44,64 @@ public final class HeapWatch implements AutoCloseable {
   private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final int DEAD_COLLECTIONS = 10;
 
+  /** A heap of which less is in use for so long is too large, if it is not small. */
+  private static final double WIDE_SHARE = 0.25;
+
+  private static final long WIDE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long SMALL_BYTES = 256L << 20;
+
   /** Ends of parts of a collection, in which garbage is not gone yet. */
   private static final String PAUSES = "Pauses";
 
   private final NotificationListener listener = (notification, handback) -> heard(notification);
   private final Set<String> pools =
       ManagementFactory.getMemoryPoolMXBeans().stream()
-          .filter(pool -> pool.getType() == MemoryType.HEAP && !pool.getName().contains("Eden"))
+          .filter(pool -> pool.getType() == MemoryType.HEAP)
           .map(MemoryPoolMXBean::getName)
           .collect(Collectors.toSet());
   private final LongSupplier nanoClock;
   private final long heapBytes;
   private final Runnable dead;
+  private final Runnable shrink;
   private volatile double share;
   private volatile long reportedNanos;
   private long deadSinceNanos;
   private int deadCollections;
+  private boolean isWide;
+  private long wideSinceNanos;
 
   /**
    * A watch that has heard of no collection yet.
    *
    * @param heapBytes the largest heap
    * @param dead called when the heap stays full
+   * @param shrink called when it stays much larger than what is in use, at most once a minute
    */
-  public HeapWatch(LongSupplier nanoClock, long heapBytes, Runnable dead) {
+  public HeapWatch(LongSupplier nanoClock, long heapBytes, Runnable dead, Runnable shrink) {
     this.nanoClock = nanoClock;
     this.heapBytes = heapBytes;
     this.dead = dead;
+    this.shrink = shrink;
     this.reportedNanos = nanoClock.getAsLong();
+  }
+
+  /**
+   * Has the collector begin a concurrent cycle, at whose end it gives memory back; does nothing
+   * where that would stop the process meanwhile ({@code -XX:-ExplicitGCInvokesConcurrent}).
+   */
+  public static void shrink() {
+    HotSpotDiagnosticMXBean jvm =
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    if (isSet(jvm, "UseG1GC") && isSet(jvm, "ExplicitGCInvokesConcurrent")) {
+      Thread thread =
+          new Thread(System::gc, "warmpath-heap-shrink"); // it waits for the cycle's end
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private static boolean isSet(HotSpotDiagnosticMXBean jvm, String option) {
+    return Boolean.parseBoolean(jvm.getVMOption(option).getValue());
   }
 
   /** Hears of this process' collections from now on. */
@@ -88,17 +122,25 @@ public final class HeapWatch implements AutoCloseable {
         && notification.getUserData() instanceof CompositeData data) {
       Map<String, MemoryUsage> after =
           GarbageCollectionNotificationInfo.from(data).getGcInfo().getMemoryUsageAfterGc();
-      long bytes = 0;
+      long used = 0;
+      long committed = 0;
       for (String pool : pools) {
         MemoryUsage usage = after.get(pool);
-        bytes += usage == null ? 0 : usage.getUsed();
+        if (usage != null) {
+          used += pool.contains("Eden") ? 0 : usage.getUsed();
+          committed += usage.getCommitted();
+        }
       }
-      collected(bytes);
+      collected(used, committed);
     }
   }
 
-  /** A collection left so many bytes in use. */
-  public synchronized void collected(long usedBytes) {
+  /**
+   * A collection left so many bytes in use.
+   *
+   * @param committedBytes what the heap takes of the machine's memory
+   */
+  public synchronized void collected(long usedBytes, long committedBytes) {
     long now = nanoClock.getAsLong();
     boolean wasFull = isFull();
     share = (double) usedBytes / heapBytes;
@@ -111,6 +153,17 @@ public final class HeapWatch implements AutoCloseable {
           heapBytes >> 20);
     }
     countDead(now);
+    watchWidth(committedBytes > SMALL_BYTES && usedBytes < WIDE_SHARE * committedBytes, now);
+  }
+
+  private void watchWidth(boolean isWideNow, long now) {
+    if (!isWideNow || !isWide) {
+      isWide = isWideNow;
+      wideSinceNanos = now;
+    } else if (now - wideSinceNanos >= WIDE_NANOS) {
+      wideSinceNanos = now;
+      shrink.run();
+    }
   }
 
   private void countDead(long now) {
