@@ -57,7 +57,8 @@ public final class ModelTokenizer implements AutoCloseable {
   private static final Map<Dialect, List<String>> IMAGE_OPTIONS =
       Map.of(
           Dialect.VLLM, List.of("mm_processor_kwargs", "media_io_kwargs"),
-          Dialect.SGLANG, List.of("images_config", "max_dynamic_patch", "mm_hashes"));
+          Dialect.SGLANG,
+              List.of("images_config", "max_dynamic_patch", "min_dynamic_patch", "mm_hashes"));
 
   private final Map<RequestKind, ChatTexts> chats;
   private final Dialect dialect;

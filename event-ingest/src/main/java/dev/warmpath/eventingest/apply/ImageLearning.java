@@ -108,6 +108,9 @@ final class ImageLearning {
   /** Nor one that looks like so many, of which some may have stored the same before. */
   private static final int MOST_ALIKE = 128;
 
+  /** How many blocks are looked up for one row. */
+  private static final int MOST_STEPS = 1 << 18;
+
   /** How much of a text must be seen behind an image whose end nothing else shows, in tokens. */
   private static final int TEXT_TOKENS = 4;
 
@@ -117,8 +120,10 @@ final class ImageLearning {
   /** A chat has fewer images. */
   private static final int MOST_ITEMS = 1024;
 
-  /** Events of a chat that has ended may still be on their way. */
+  /** Events of a chat that has ended may still be on their way; SGLang tells of them later. */
   private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private static final long GRACE_NANOS_IN_TOKENS = TimeUnit.SECONDS.toNanos(10);
 
   /** Nothing that has arrived waits longer until it is applied. */
   private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -162,10 +167,12 @@ final class ImageLearning {
   /** Whether ids among the tokens stand for images. */
   private final boolean isInTokens;
 
+  private final long graceNanos;
+
   /** Chats by their requests, in the order in which they were sent. */
   private final Map<Object, Way> chats = new LinkedHashMap<>();
 
-  /** Those of them that have ended, in this order; some have left already. */
+  /** Those of them that have ended, in this order. */
   private final Deque<Way> ended = new ArrayDeque<>();
 
   private long bytes;
@@ -193,6 +200,7 @@ final class ImageLearning {
   ImageLearning(StreamCounters counters, boolean isInTokens) {
     this.counters = counters;
     this.isInTokens = isInTokens;
+    this.graceNanos = isInTokens ? GRACE_NANOS_IN_TOKENS : GRACE_NANOS;
   }
 
   /**
@@ -298,6 +306,7 @@ final class ImageLearning {
     private boolean isNew;
     private boolean hasLost;
     private int readings;
+    private int steps;
 
     Row(int blockSizeTokens, int offset, long firstLocalHash, List<ExtraKey> keys) {
       this.blockSizeTokens = blockSizeTokens;
@@ -369,14 +378,17 @@ final class ImageLearning {
     }
     forget(nowNanos - LONGEST_WAIT_NANOS, true);
     unread.remove(chat.request());
-    Way before = chats.remove(chat.request());
-    bytes += chat.bytes() - (before == null ? 0 : before.chat.bytes());
+    Way before = chats.get(chat.request());
+    if (before != null) {
+      leave(before);
+    }
+    bytes += chat.bytes();
     chats.put(chat.request(), new Way(chat, nowNanos));
     while (chats.size() > MOST_CHATS || (bytes > MOST_BYTES && chats.size() > 1)) {
       Way oldest = chats.values().iterator().next();
       leave(oldest);
       if (oldest.isOver) {
-        blindUntil(oldest.endedNanos + GRACE_NANOS);
+        blindUntil(oldest.endedNanos + graceNanos);
       } else {
         addUnread(oldest.chat.request(), nowNanos);
       }
@@ -421,7 +433,7 @@ final class ImageLearning {
         ended.add(way);
       }
     } else if (unread.remove(request)) {
-      blindUntil(nowNanos + GRACE_NANOS);
+      blindUntil(nowNanos + graceNanos);
     }
   }
 
@@ -438,11 +450,10 @@ final class ImageLearning {
    */
   private synchronized void forget(long arrivedNanos, boolean mayBeLate) {
     Way first = ended.peek();
-    while (first != null && arrivedNanos - first.endedNanos > GRACE_NANOS) {
-      ended.remove();
+    while (first != null && arrivedNanos - first.endedNanos > graceNanos) {
       leave(first);
       if (mayBeLate) {
-        blindUntil(first.endedNanos + GRACE_NANOS);
+        blindUntil(first.endedNanos + graceNanos);
       }
       first = ended.peek();
     }
@@ -450,9 +461,9 @@ final class ImageLearning {
   }
 
   private void leave(Way way) {
-    if (chats.remove(way.chat.request(), way)) {
-      bytes -= way.chat.bytes();
-    }
+    chats.remove(way.chat.request());
+    ended.remove(way);
+    bytes -= way.chat.bytes();
   }
 
   /** The chats that are known and whose row may have arrived at this time. */
@@ -551,7 +562,7 @@ final class ImageLearning {
     List<Candidate> candidates = row.candidates;
     if (candidates == null) {
       candidates = candidates(row, false, arrivedNanos);
-      if (candidates == null) {
+      if (candidates == null || !mayLook(row, candidates, 1)) {
         return false;
       }
       candidates.removeIf(one -> one.isPlaced && isHeld(one, row, index, slot, space));
@@ -564,6 +575,14 @@ final class ImageLearning {
         && candidates.size() <= MOST_CANDIDATES
         && row.count <= MOST_ROW_TOKENS
         && ++row.readings <= MOST_READINGS;
+  }
+
+  /** Whether so many blocks of a row may be looked up where the candidates have them. */
+  private static boolean mayLook(Row row, List<Candidate> candidates, int ofRow) {
+    for (Candidate one : candidates) {
+      row.steps += one.isPlaced ? one.placeOf(0).from() / row.blockSizeTokens + ofRow : 0;
+    }
+    return row.steps <= MOST_STEPS;
   }
 
   private void makeRoom() {
@@ -646,6 +665,10 @@ final class ImageLearning {
     try {
       if (row.isNew) {
         row.isNew = false;
+        if (!mayLook(row, row.candidates, 1)) {
+          rows.values().remove(row);
+          return;
+        }
         row.candidates.removeIf(one -> one.isPlaced && !isHeld(one, row, index, slot, space));
       }
       if (isRead(row, row.candidates, index, slot, space, arrivedNanos)) {
@@ -664,6 +687,9 @@ final class ImageLearning {
       int slot,
       ChainSpace space,
       long arrivedNanos) {
+    if (isInTokens && !mayLook(row, candidates, row.count / row.blockSizeTokens)) {
+      return true;
+    }
     Map<Candidate, List<Found>> explained = new HashMap<>();
     row.hasLost |=
         candidates.removeIf(one ->
@@ -686,7 +712,7 @@ final class ImageLearning {
     }
     if (row.hasLost || row.items.size() > 1) {
       List<Candidate> later = candidates(row, true, arrivedNanos);
-      if (later == null) {
+      if (later == null || !mayLook(row, later, 1)) {
         return true;
       }
       later.removeIf(

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Tokens come in three forms: plain ids, plain ids with lookahead tokens for each hash (vLLM),
  * and pairs of an id and its successor (SGLang). What is neither forbids names only: which hashes
  * are held is known all the same. Ids that do not fit an int, as SGLang's for an image, are made
- * {@linkplain EventRow#narrow negative}; an id that is negative by itself is no id.
+ * {@linkplain EventRow#narrow negative}.
  *
  * <p>Extra keys are typed by their shape: an array is a multimodal item, binary a digest of
  * embeddings, a text the adapter if it comes first and equals the event's {@code lora_name}, else a
@@ -434,7 +434,7 @@ final class EventReader {
     if (!cursor.integers(tokens, from, from + count)) {
       cursor.seek(start);
       for (int i = row.tokenCount; i < row.tokenCount + count; i++) {
-        put(row, i, cursor.tokenId(), row.tokenCount + count);
+        put(row, i, cursor.integer(), row.tokenCount + count);
       }
     }
     row.tokenCount += count;
@@ -449,7 +449,7 @@ final class EventReader {
     tokens[row.tokenFrom + index] = EventRow.narrow(id);
     int kept = Math.min(count, row.blockSizeTokens + 1);
     long[] wide = row.wideIds;
-    if (wide == null && id > Integer.MAX_VALUE && index < kept && row.atRoot) {
+    if (wide == null && id != tokens[row.tokenFrom + index] && index < kept && row.atRoot) {
       columns.takes((long) Long.BYTES * kept);
       wide = new long[kept];
       for (int i = 0; i < index; i++) {
@@ -457,7 +457,7 @@ final class EventReader {
       }
       row.wideIds = wide;
     }
-    if (wide != null && index < kept) {
+    if (wide != null && index < wide.length) {
       wide[index] = id;
     }
   }
@@ -471,8 +471,8 @@ final class EventReader {
           forbidNames(row, Naming.BROKEN_LOOKAHEAD);
           return;
         }
-        long id = cursor.tokenId();
-        long next = cursor.tokenId();
+        long id = cursor.integer();
+        long next = cursor.integer();
         if (i > 0 && tokens[from + i] != EventRow.narrow(id)) {
           forbidNames(row, Naming.BROKEN_LOOKAHEAD);
         }
@@ -517,7 +517,7 @@ final class EventReader {
       forbidNames(row, Naming.BROKEN_LOOKAHEAD);
     }
     for (int i = 0; i < length; i++) {
-      int id = EventRow.narrow(cursor.tokenId());
+      int id = EventRow.narrow(cursor.integer());
       if (i < row.lookaheadTokens && tokens[from + i] != id) {
         forbidNames(row, Naming.BROKEN_LOOKAHEAD);
       }

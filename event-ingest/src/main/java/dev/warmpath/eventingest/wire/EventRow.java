@@ -192,9 +192,12 @@ public final class EventRow {
     return Arrays.copyOfRange(columns.tokens(), tokenFrom, tokenFrom + tokenCount);
   }
 
-  /** What an id of a token is in all columns: those that do not fit an int are made negative. */
+  /**
+   * What an id of a token is in all columns: those that are not in 0..2^31−1 are made negative, of
+   * 31 bits of their hash.
+   */
   public static int narrow(long id) {
-    if (id <= Integer.MAX_VALUE) {
+    if (id >= 0 && id <= Integer.MAX_VALUE) {
       return (int) id;
     }
     long mixed = (id ^ (id >>> 33)) * 0xff51afd7ed558ccdL; // the end of MurmurHash3

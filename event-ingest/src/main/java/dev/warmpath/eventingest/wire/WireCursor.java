@@ -208,16 +208,6 @@ final class WireCursor {
     };
   }
 
-  /** Reads the id of a token. */
-  long tokenId() throws WireException {
-    int start = position;
-    long id = integer();
-    if (id < 0) {
-      throw new WireException(start, "a token id below 0 or of more than 63 bits");
-    }
-    return id;
-  }
-
   /** Reads an integer that must lie between the bounds, both allowed. */
   int integerWithin(int least, int most) throws WireException {
     int start = position;

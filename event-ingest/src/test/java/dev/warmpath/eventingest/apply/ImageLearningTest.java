@@ -41,6 +41,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Chats with images at two engines that store them in any order; never a wrong lesson. */
@@ -894,6 +895,19 @@ class ImageLearningTest {
     assertThat(first.applier.stats().namedBlocks()).isEqualTo(blocks(next));
     assertThat(wrong).isEmpty();
     assertThat(learned).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2000, true", "3000, false"})
+  void blocksThatAreLookedUpForARowAreBounded(int textTokens, boolean isLearned) {
+    sglang(1);
+    List<Chat> chats = new ArrayList<>();
+    for (int i = 0; i < 30; i++) {
+      chats.add(chat(List.of(text(0, textTokens), text(20, 12)), List.of(url("x", 9, true))));
+      sent(first, chats.get(i));
+    }
+    first.store(chats.get(0), 0, blocks(chats.get(0)));
+    assertThat(learned.containsKey("x")).isEqualTo(isLearned);
   }
 
   @Test

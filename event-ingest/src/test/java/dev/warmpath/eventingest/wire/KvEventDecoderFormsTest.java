@@ -155,8 +155,26 @@ class KvEventDecoderFormsTest {
     assertThat(unwide.firstBlockIds()).containsExactly(1, 2, 3);
     assertNaming(
         map(List.of(1), List.of(List.of(1, 2), List.of(wide, 4)), 2), Naming.BROKEN_LOOKAHEAD);
-    assertNaming(
-        map(List.of(1), List.of(List.of(1, wide), List.of(wide, -4)), 2), Naming.BROKEN_LOOKAHEAD);
+  }
+
+  @Test
+  void anIdBelowZeroIsMadeAnotherOne() throws Exception {
+    EventRow plain = row(map(List.of(1), List.of(1, -4), 2));
+    assertThat(plain.naming()).isEqualTo(Naming.DENSE);
+    assertThat(plain.tokenIds()).containsExactly(1, EventRow.narrow(-4));
+    assertThat(EventRow.narrow(-4)).isNegative().isNotEqualTo(-4);
+    EventRow pairs = row(map(List.of(1), List.of(List.of(1, 7), List.of(7, -4)), 2));
+    assertThat(pairs.naming()).isEqualTo(Naming.DENSE);
+    assertThat(pairs.tokenIds()).containsExactly(1, 7, EventRow.narrow(-4));
+  }
+
+  @Test
+  void aWideIdBehindAFirstBlockWithOneIsReadToo() throws Exception {
+    Map<String, Object> event = map(List.of(1), List.of(1, 1L << 40), 2);
+    event.put("lookahead_token_ids", List.of(List.of((1L << 40) + 1)));
+    EventRow row = row(event);
+    assertThat(row.tokenIds())
+        .containsExactly(1, EventRow.narrow(1L << 40), EventRow.narrow((1L << 40) + 1));
   }
 
   @Test
@@ -304,7 +322,7 @@ class KvEventDecoderFormsTest {
             with("block_hashes", "text"),
             with("block_size", -1),
             with("token_ids", List.of("a")),
-            with("token_ids", List.of(1, -1)),
+            with("token_ids", List.of(1, 1.5)),
             with("medium", 7),
             Map.of("type", "BlockStored"),
             with("group_idx", 1 << 20),

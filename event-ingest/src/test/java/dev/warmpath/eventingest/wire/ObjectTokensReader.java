@@ -51,8 +51,8 @@ final class ObjectTokensReader {
           forbid(Naming.BROKEN_LOOKAHEAD);
           break;
         }
-        int id = EventRow.narrow(cursor.tokenId());
-        int next = EventRow.narrow(cursor.tokenId());
+        int id = EventRow.narrow(cursor.integer());
+        int next = EventRow.narrow(cursor.integer());
         if (read > 0 && ids[read] != id) {
           forbid(Naming.BROKEN_LOOKAHEAD);
         }
@@ -94,7 +94,7 @@ final class ObjectTokensReader {
       forbid(Naming.BROKEN_LOOKAHEAD);
     }
     for (int i = 0; i < length; i++) {
-      int id = EventRow.narrow(cursor.tokenId());
+      int id = EventRow.narrow(cursor.integer());
       if (i < lookahead && ids[from + i] != id) {
         forbid(Naming.BROKEN_LOOKAHEAD);
       }
@@ -106,7 +106,7 @@ final class ObjectTokensReader {
     if (!cursor.integers(ids, from, ids.length)) {
       cursor.seek(start);
       for (int i = from; i < ids.length; i++) {
-        ids[i] = EventRow.narrow(cursor.tokenId());
+        ids[i] = EventRow.narrow(cursor.integer());
       }
     }
     return ids;

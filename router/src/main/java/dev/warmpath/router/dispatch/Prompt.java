@@ -78,7 +78,13 @@ public final class Prompt {
    * @param hasUnreadImages whether it may
    */
   public static Prompt of(@Nullable PromptResult result, boolean hasUnreadImages) {
-    return new Prompt(result, hasUnreadImages);
+    return new Prompt(result, hasUnreadImages || hasForeignIds(result));
+  }
+
+  /** Whether a prompt of ids has some that SGLang puts in the place of images. */
+  private static boolean hasForeignIds(@Nullable PromptResult result) {
+    return result instanceof PromptResult.Inexact inexact
+        && inexact.cause() == FallbackCause.TOKEN_OUT_OF_RANGE;
   }
 
   /** A prompt of which the blocks are known, and not the tokens, as in a recorded workload. */

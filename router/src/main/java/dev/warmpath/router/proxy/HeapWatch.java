@@ -10,6 +10,7 @@ import java.lang.management.MemoryUsage;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import javax.management.JMException;
@@ -49,6 +50,8 @@ public final class HeapWatch implements AutoCloseable {
 
   private static final long WIDE_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final long SMALL_BYTES = 256L << 20;
+
+  private static final AtomicBoolean SHRINKING = new AtomicBoolean();
 
   /** Ends of parts of a collection, in which garbage is not gone yet. */
   private static final String PAUSES = "Pauses";
@@ -92,11 +95,20 @@ public final class HeapWatch implements AutoCloseable {
   public static void shrink() {
     HotSpotDiagnosticMXBean jvm =
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-    if (isSet(jvm, "UseG1GC") && isSet(jvm, "ExplicitGCInvokesConcurrent")) {
-      Thread thread =
-          new Thread(System::gc, "warmpath-heap-shrink"); // it waits for the cycle's end
+    if (isSet(jvm, "UseG1GC")
+        && isSet(jvm, "ExplicitGCInvokesConcurrent")
+        && SHRINKING.compareAndSet(false, true)) {
+      Thread thread = new Thread(HeapWatch::collect, "warmpath-heap-shrink");
       thread.setDaemon(true);
       thread.start();
+    }
+  }
+
+  private static void collect() {
+    try {
+      System.gc(); // ends with the cycle
+    } finally {
+      SHRINKING.set(false);
     }
   }
 
@@ -124,21 +136,23 @@ public final class HeapWatch implements AutoCloseable {
           GarbageCollectionNotificationInfo.from(data).getGcInfo().getMemoryUsageAfterGc();
       long used = 0;
       long committed = 0;
+      long initial = 0;
       for (String pool : pools) {
         MemoryUsage usage = after.get(pool);
         if (usage != null) {
           used += pool.contains("Eden") ? 0 : usage.getUsed();
           committed += usage.getCommitted();
+          initial += Math.max(0, usage.getInit());
         }
       }
-      collected(used, committed);
+      collected(used, committed > initial ? committed : 0);
     }
   }
 
   /**
    * A collection left so many bytes in use.
    *
-   * @param committedBytes what the heap takes of the machine's memory
+   * @param committedBytes what the heap takes of the machine's memory; 0 if it never takes less
    */
   public synchronized void collected(long usedBytes, long committedBytes) {
     long now = nanoClock.getAsLong();
@@ -162,7 +176,11 @@ public final class HeapWatch implements AutoCloseable {
       wideSinceNanos = now;
     } else if (now - wideSinceNanos >= WIDE_NANOS) {
       wideSinceNanos = now;
-      shrink.run();
+      try {
+        shrink.run();
+      } catch (RuntimeException | OutOfMemoryError e) { // no thread; this one is the JVM's
+        LOG.warn("the heap could not be shrunk", e);
+      }
     }
   }
 

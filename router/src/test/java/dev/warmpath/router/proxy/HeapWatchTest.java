@@ -91,6 +91,23 @@ class HeapWatchTest {
   }
 
   @Test
+  void hearsOnWhenItCannotShrink() {
+    HeapWatch failing =
+        new HeapWatch(
+            clock::get,
+            1_000,
+            deaths::incrementAndGet,
+            () -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            });
+    for (int second = 0; second < 100; second++) {
+      failing.collected(second, 500 << 20);
+      pass(1_000);
+    }
+    assertThat(failing.share()).isEqualTo(0.099);
+  }
+
+  @Test
   void aHeapThatIsNeededOrSmallStays() {
     for (int second = 0; second < 600; second++) {
       watch.collected(second % 30 == 0 ? 126 << 20 : 100 << 20, 500 << 20);

@@ -109,7 +109,9 @@ final class SglangMessages {
         throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image with options");
       }
     }
-    if (part.hasNonNull("modalities") || part.hasNonNull("max_dynamic_patch")) {
+    if (part.hasNonNull("modalities")
+        || part.hasNonNull("max_dynamic_patch")
+        || part.hasNonNull("min_dynamic_patch")) {
       throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image with options");
     }
     images.add(image.path("url"), null);
