@@ -327,8 +327,8 @@ final class MsgpackOracle {
 
     int id(Value value) throws Refused {
       require(value.isIntegerValue());
-      BigInteger id = value.asIntegerValue().asBigInteger();
-      require(id.signum() >= 0 && id.bitLength() < Long.SIZE);
+      BigInteger id =
+          value.asIntegerValue().asBigInteger().mod(BigInteger.ONE.shiftLeft(Long.SIZE));
       return id.bitLength() < Integer.SIZE ? id.intValue() : mixed(id);
     }
 
