@@ -280,7 +280,18 @@ public record BodyFields(
     private boolean isImage(JsonToken token, long textStart) throws IOException {
       return token == JsonToken.FIELD_NAME
           ? IMAGES.contains(parser.currentName())
-          : textStart >= 0 && "type".equals(parser.currentName()) && begins(textStart, IMAGE);
+          : textStart >= 0 && "type".equals(parser.currentName()) && isImageType(textStart);
+    }
+
+    /** One that is written with escapes may be. */
+    private boolean isImageType(long from) {
+      for (int i = 1; i < IMAGE.length && from + i < body.length; i++) {
+        byte is = body[(int) from + i];
+        if (is != IMAGE[i]) {
+          return is == '\\';
+        }
+      }
+      return true;
     }
 
     private long place() {

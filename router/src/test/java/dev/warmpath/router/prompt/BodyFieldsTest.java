@@ -126,6 +126,8 @@ class BodyFieldsTest {
           {"messages":[],"tools":[{"properties":{"image_url":{"type":"image"}}}]}           | false
           {"input":"image_url","prompt":[{"image_url":1}]}                                  | false
           {"messages":[{"content":[{"type":"imag"}]}],"x":[1]}                              | false
+          {"messages":[{"content":[{"type":"\\u0069mage","source":{}}]}]}                   | true
+          {"messages":[{"content":[{"type":"i\\u006dage","source":{}}]}]}                   | true
           """)
   void imagesAreSeenWhereTheyStand(String body, boolean hasImages) throws Exception {
     assertThat(of(body).hasImages()).isEqualTo(hasImages);
