@@ -85,7 +85,7 @@ class RollingRestartTest {
                 .set("timeouts.connect-ms", 60_000, "test")
                 .set("parity.enabled", false, "test")
                 .set("tokenizing.remote", "never", "test")
-                .set("shutdown.delay-ms", 200, "test")
+                .set("shutdown.delay-ms", 1_000, "test")
                 .put("replicas", replica, "test")
                 .config());
     return router;

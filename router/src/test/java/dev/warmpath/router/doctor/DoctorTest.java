@@ -200,7 +200,7 @@ class DoctorTest {
           (request, body) ->
               refused.thenRun(() ->
                   vertx.setTimer( // so long that the first is certainly the first
-                      200, timer -> request.response().setStatusCode(500).end("yours")));
+                      2_000, timer -> request.response().setStatusCode(500).end("yours")));
       decode.script =
           (request, body) ->
               request.response().setStatusCode(500).end("mine").onSuccess(refused::complete);

@@ -55,7 +55,7 @@ class FleetWatchTest {
   private static final int CHECKS = 10;
 
   private final List<String> lines = new CopyOnWriteArrayList<>();
-  private final AtomicLong laterNanos = new AtomicLong();
+  private final AtomicLong nanos = new AtomicLong(TimeUnit.HOURS.toNanos(1));
   private final Logger logger = (Logger) LoggerFactory.getLogger(TroubleLog.class);
   private final AppenderBase<ILoggingEvent> appender =
       new AppenderBase<>() {
@@ -89,11 +89,11 @@ class FleetWatchTest {
         replicas,
         null,
         new Environment(
-            Clock.systemUTC(), () -> System.nanoTime() + laterNanos.get(), new Random(1), null));
+            Clock.systemUTC(), nanos::get, new Random(1), null));
   }
 
   private void pass(int seconds) {
-    laterNanos.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
   }
 
   private List<String> of(String subject) {
@@ -142,8 +142,9 @@ class FleetWatchTest {
               "WARN replica dead: down, connection refused",
               "WARN replica r0: down, no answer within 1500 ms",
               "WARN replica r1: down, status 503");
+      int before = of("INFO model m: a replica is well again").size();
       rig.backends.get(1).health = 200;
-      Rig.until(() -> of("INFO model m: a replica is well again").size() > 0);
+      Rig.until(() -> of("INFO model m: a replica is well again").size() > before);
       assertThat(fleet(rig)).contains("\"modelsWithoutReplica\":[]");
     }
   }
@@ -468,7 +469,7 @@ class FleetWatchTest {
                 List::of,
                 List::of,
                 name -> name,
-                laterNanos::get));
+                nanos::get));
     replica.health(Replica.Health.UP);
     status.set(stream(Trust.NONE, "not connected"));
     watch.look();
@@ -536,7 +537,7 @@ class FleetWatchTest {
                 () -> List.of(store),
                 List::of,
                 name -> name,
-                laterNanos::get));
+                nanos::get));
     status.set(stream(store.rules().id(), Trust.NONE, "nothing heard yet"));
     watch.look();
     pass(10);

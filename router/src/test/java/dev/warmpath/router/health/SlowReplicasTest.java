@@ -34,7 +34,7 @@ class SlowReplicasTest {
   private final AtomicLong laterNanos = new AtomicLong();
 
   private static ConfigTree impatient(ConfigTree tree) {
-    return tree.set("health.timeout-ms", 200, "test")
+    return tree.set("health.timeout-ms", 500, "test")
         .set("health.fall", FALL, "test")
         .set("health.metrics-interval-ms", 0, "test");
   }

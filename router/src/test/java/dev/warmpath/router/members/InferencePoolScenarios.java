@@ -147,7 +147,7 @@ abstract class InferencePoolScenarios extends KubernetesScenarios {
     assertThat(replica("pod-b").url()).isEqualTo(URI.create("http://10.1.0.2:8001"));
     put(pool(List.of(8001), "app", "others"));
     until(List::isEmpty);
-    assertThat(source().status().refused()).isZero();
+    Rig.until(() -> source().status().refused() == 0);
     put(pool(List.of(8001), "app", "engines"));
     untilNames("pod-a", "pod-b");
     delete(pool(List.of(8001), "app", "engines"));
@@ -220,7 +220,7 @@ abstract class InferencePoolScenarios extends KubernetesScenarios {
     assertThat(annotated.events()).isEqualTo("tcp://10.1.0.1:6001");
     assertThat(annotated.models()).containsExactly("m1");
     assertThat(annotated.transfer().role()).isEqualTo(KvTransfer.Role.PREFILL);
-    assertThat(source().status().refused()).isEqualTo(1);
+    Rig.until(() -> source().status().refused() == 1);
     put(
         new PodBuilder(b)
             .editMetadata()

@@ -212,7 +212,7 @@ class KubernetesLookTest extends InferencePoolScenarios {
     put(rewrite(LLM_D, "b2", "[{targets: [{modelRewrite: m, weight: -1}]}]"));
     startPool();
     untilNames("pod-a");
-    assertThat(source().status().refused()).isEqualTo(3);
+    Rig.until(() -> source().status().refused() == 3);
     assertThat(rules().priority("good")).isEqualTo(1);
     assertThat(rules().rewritten("n", null)).isNull();
     server.forbid("inferenceobjectives");
