@@ -25,6 +25,7 @@ public final class TestPublisher implements AutoCloseable {
   private final Thread replayThread;
   private volatile boolean closed;
   private volatile boolean silent;
+  private volatile boolean holding;
   private volatile int hiddenBelow;
 
   /**
@@ -113,6 +114,11 @@ public final class TestPublisher implements AutoCloseable {
     silent = hold;
   }
 
+  /** Whether a question waits for its answer. */
+  public boolean holdsAnAnswer() {
+    return holding;
+  }
+
   private void serve(ZMQ.Socket router) {
     while (!closed) {
       byte[] peer = router.recv();
@@ -125,8 +131,10 @@ public final class TestPublisher implements AutoCloseable {
         continue;
       }
       while (silent && !closed) {
+        holding = true;
         LockSupport.parkNanos(1_000_000);
       }
+      holding = false;
       for (int i = (int) Math.max(from, hiddenBelow); i < replayable.size(); i++) {
         reply(router, peer, StreamMessage.sequenceFrame(i), replayable.get(i));
       }

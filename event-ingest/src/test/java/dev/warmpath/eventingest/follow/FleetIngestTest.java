@@ -186,9 +186,9 @@ final class FleetIngestTest {
       }
       awaitBlocks(ingest, 12);
       long publishers = engines.size(); // their ends of the connections are this process's too
-      assertThat(openDescriptors() - openBefore - publishers)
-          .as("what the doctor reckons with")
-          .isLessThanOrEqualTo(Descriptors.needed(engines.size()));
+      Await.until(
+          "as few are open as the doctor reckons with",
+          () -> openDescriptors() - openBefore - publishers <= Descriptors.needed(engines.size()));
       for (EngineStatus status : ingest.status()) {
         int engine = Integer.parseInt(status.id().replica());
         assertThat(predicted(status, prompt(engine, 1))).as(status.id().replica()).isEqualTo(16);
@@ -231,10 +231,7 @@ final class FleetIngestTest {
           });
       Await.until("it answers", () -> trust(ingest, silentId) == Trust.EXACT);
       silent.holdAnswers(true);
-      long asked = ingest.count(silentId, StreamCounter.REPLAYS);
-      Await.until(
-          "a check waits for its answer",
-          () -> ingest.count(silentId, StreamCounter.REPLAYS) > asked);
+      Await.until("a check waits for its answer", silent::holdsAnAnswer);
 
       gapped.keep(engine.payload(1));
       gapped.publish(engine.payload(2));

@@ -116,7 +116,12 @@ final class RestartTest {
         second.ingest.add(source(R, publisher, "m", null));
         second.ingest.dropUnclaimed();
         second.ingest.runsSince(R, 5);
-        Await.until("connected", () -> second.connections.get() > 0);
+        Await.until(
+            "it is heard",
+            () -> {
+              publisher.send(new byte[] {1});
+              return second.status(R).counters().get("bad_messages") > 0;
+            });
         publisher.publish(engine.serve(B).payload(1));
         assertThat(second.status(R).slot()).isEqualTo(-1);
         assertThat(second.status(R).trust()).isEqualTo(Trust.CATCHING_UP);
@@ -172,7 +177,12 @@ final class RestartTest {
               });
       try (Second second = new Second(snapshot, clocks)) {
         second.ingest.add(source(R, publisher, "m", null));
-        Await.until("connected", () -> second.connections.get() > 0);
+        Await.until(
+            "it is heard",
+            () -> {
+              publisher.send(new byte[] {1});
+              return second.status(R).counters().get("bad_messages") > 0;
+            });
         second.ingest.settle(); // from here on it waits a minute for the start of the process
         wall.set(Duration.ofDays(365));
         int before = readings.get();
@@ -264,7 +274,6 @@ final class RestartTest {
   /** The ingest that comes after. */
   private static final class Second implements AutoCloseable {
     final Recovery recovery = new Recovery(System::nanoTime);
-    final AtomicInteger connections = new AtomicInteger();
     final RunKvIndex index;
     final EventIngest ingest;
 
@@ -291,18 +300,7 @@ final class RestartTest {
       if (isRead) {
         read();
       }
-      ingest =
-          new EventIngest(
-              index,
-              clocks,
-              IngestOptions.DEFAULT,
-              engines,
-              new StreamTap() {
-                @Override
-                public void connected(EngineId engine) {
-                  connections.incrementAndGet();
-                }
-              });
+      ingest = new EventIngest(index, clocks, IngestOptions.DEFAULT, engines, StreamTap.NONE);
     }
 
     /** One whose snapshot is not read yet. */

@@ -62,7 +62,9 @@ final class ManyRouters implements AutoCloseable {
   private static final Duration START_LIMIT = Duration.ofSeconds(90);
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
 
-  private static final Duration NOTICE_LIMIT = Duration.ofSeconds(8);
+  /** How much later than by recovery a cut may be noticed: by silence, and a new view. */
+  private static final Duration NOTICED_BEHIND = Duration.ofSeconds(3);
+
   private static final long STILL_MILLIS = 15;
   private static final double LEAST_SHARE = 0.99;
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -98,7 +100,13 @@ final class ManyRouters implements AutoCloseable {
     /** The same beside other work, which takes processors from it. */
     Form patient() {
       return new Form(
-          routers, fill, perSecond, stopSeconds, cutSeconds, calmSeconds, recovery.multipliedBy(4));
+          routers,
+          fill,
+          perSecond / 2,
+          stopSeconds,
+          cutSeconds,
+          calmSeconds,
+          recovery.multipliedBy(4));
     }
 
     static Form brief(int routers) {
@@ -403,7 +411,7 @@ final class ManyRouters implements AutoCloseable {
     wires.cut(Set.of(0));
     awaitOrFail(
         scene,
-        NOTICE_LIMIT,
+        form.recovery().plus(NOTICED_BEHIND),
         () -> {
           for (JsonNode other : alone.admin("/admin/cluster").path("routers")) {
             if (other.path("reachable").asBoolean()) {

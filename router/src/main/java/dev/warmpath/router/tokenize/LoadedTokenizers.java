@@ -215,15 +215,23 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   /** Gives each loaded tokenizer an equal part of the memory. */
   private synchronized void shareMemory() {
-    long bytes = CacheSizes.of(cacheBytes, slots().size()).tokenizerBytes();
+    long bytes = equalPart();
     slots().forEach(slot -> resize(slot, bytes));
+  }
+
+  private long equalPart() {
+    return CacheSizes.of(cacheBytes, slots().size()).tokenizerBytes();
   }
 
   private static void resize(TokenizerSlot slot, long bytes) {
     ModelTokenizer tokenizer = slot.content().tokenizer();
     if (tokenizer != null) {
-      tokenizer.resize(new EncodeBudget(bytes, EncodeBudget.CHECK_TEXTS));
+      resize(tokenizer, bytes);
     }
+  }
+
+  private static void resize(ModelTokenizer tokenizer, long bytes) {
+    tokenizer.resize(new EncodeBudget(bytes, EncodeBudget.CHECK_TEXTS));
   }
 
   /** Closes it later: requests that are being read may still use it. */
@@ -283,6 +291,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       tokenizer.close();
       return;
     }
+    resize(tokenizer, equalPart());
     slot.ready(tokenizer, millis);
     shareMemory();
     LOG.info("the tokenizer of {} was loaded in {} ms", models(slot), millis);

@@ -6,6 +6,7 @@ import {History} from './history.js';
 
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 15_000;
+const NO_END = Infinity;
 const SILENCE = 15_000;
 const HIDDEN = 60_000;
 const MOST_DECISIONS = 1_000;
@@ -95,7 +96,8 @@ export class Live extends EventTarget {
         break;
       }
       wait = heard ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
-      await this.#sleep(wait);
+      const isBarred = this.state.name === 'locked' && this.fleet === null; // the page has a button
+      await this.#sleep(isBarred ? NO_END : wait);
     }
     this.#running = false;
   }
@@ -160,7 +162,7 @@ export class Live extends EventTarget {
 
   #sleep(millis) {
     return new Promise((done) => {
-      const timer = setTimeout(done, millis);
+      const timer = millis === NO_END ? 0 : setTimeout(done, millis);
       this.#wake = () => {
         clearTimeout(timer);
         done();

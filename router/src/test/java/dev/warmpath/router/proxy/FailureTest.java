@@ -387,7 +387,7 @@ class FailureTest {
       try (RawClient client = new RawClient(rig.router.port(), 16_384)) {
         client.postAndClose("/v1/chat/completions", BODY);
         Rig.until(flood::isStalled);
-        assertThat(flood.sent()).isLessThan(Flood.TOTAL_BYTES / 2);
+        assertThat(flood.sent()).isLessThan(40 << 20); // sockets alone may hold 37 MiB
         assertThat(client.readToEnd().length()).isGreaterThan(Flood.TOTAL_BYTES);
       }
       rig.untilIdle();

@@ -145,9 +145,11 @@ class TunnelTest {
     try (Rig rig = new Rig(1)) {
       AtomicLong written = new AtomicLong();
       AtomicBoolean stopped = new AtomicBoolean();
-      accept(rig, socket -> flood(rig, socket, written, stopped));
+      accept(rig, socket -> {});
       WebSocket client = connect(rig, "/v1/realtime");
       client.pause();
+      Rig.until(() -> ups.size() == 1);
+      rig.vertx().runOnContext(v -> flood(rig, ups.get(0), written, stopped));
       Rig.until(stopped::get);
       assertThat(written.get()).isLessThan(64L << 20);
       client.resume();

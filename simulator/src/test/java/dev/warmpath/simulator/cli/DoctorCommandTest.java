@@ -208,7 +208,7 @@ final class DoctorCommandTest {
           run(
               "a=%s,events=%s,replay=%s".formatted(engine.url(), engine.events(), http),
               IN_VAIN,
-              "1");
+              "5");
 
       run.fails("a", "replay", "does not answer", "replay_endpoint");
     }
@@ -384,7 +384,7 @@ final class DoctorCommandTest {
   @Test
   void idleEngineWithoutRequests() throws Exception {
     try (TamperedEngine engine = engine()) {
-      Run run = run(replica("a", engine), "--no-requests", IN_VAIN, "2");
+      Run run = run(replica("a", engine), "--no-requests");
 
       run.warns("a", "events", "nothing came", "without --no-requests");
       assertThat(run.found("a", "replay")).contains("has published nothing yet");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A router before two engines that share a store, over real sockets. */
-@Timeout(30)
+@Timeout(120)
 final class LiveStoreTest {
 
   private static final int PROMPTS = 9; // odd: each round takes the other engine

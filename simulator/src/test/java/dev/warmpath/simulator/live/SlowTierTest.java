@@ -18,7 +18,7 @@ class SlowTierTest {
   @ValueSource(strings = {"always", "never", "cheapest"})
   void whatItReportsIsWhatTheRouterDecided(String rule) throws Exception {
     try (LiveFleet fleet = new LiveFleet()) {
-      fleet.engine(LiveFleet.cache().withHost(4_000), 0.01);
+      fleet.engine(LiveFleet.cache().withHost(4_000), 0.1);
       fleet.start(
           LiveFleet.config()
               .set("policy.load-back", rule, "test")

@@ -136,6 +136,13 @@ class SplitFleetTest {
     }
   }
 
+  /** Has begun to compute, or is through with it. */
+  private static void untilAtWork(LiveEngine engine) throws Exception {
+    until(() ->
+        metric(engine.url(), "vllm:num_requests_running") > 0
+            || metric(engine.url(), "vllm:generation_tokens_total") > 0);
+  }
+
   private static String text(int chat) {
     return ("The path of chat " + chat + " is warm. ").repeat(8 + chat % 5);
   }
@@ -421,7 +428,7 @@ class SplitFleetTest {
     List<CompletableFuture<HttpResponse<String>>> answers =
         IntStream.range(0, 12).mapToObj(this::ask).toList();
     LiveEngine victim = engines.get(0);
-    until(() -> metric(victim.url(), "vllm:num_requests_running") > 0);
+    untilAtWork(victim);
     victim.kill();
     for (CompletableFuture<HttpResponse<String>> answer : answers) {
       assertThat(said(answer.join())).isNotBlank();
@@ -436,7 +443,7 @@ class SplitFleetTest {
     List<CompletableFuture<HttpResponse<String>>> answers =
         IntStream.range(0, 8).mapToObj(this::ask).toList();
     LiveEngine victim = engines.get(0);
-    until(() -> metric(victim.url(), "vllm:num_requests_running") > 0);
+    untilAtWork(victim);
     victim.kill();
     for (CompletableFuture<HttpResponse<String>> answer : answers) {
       HttpResponse<String> got = answer.join();
@@ -453,7 +460,7 @@ class SplitFleetTest {
     List<CompletableFuture<HttpResponse<String>>> answers =
         IntStream.range(0, 12).mapToObj(this::ask).toList();
     LiveEngine victim = engines.get(2);
-    until(() -> metric(victim.url(), "vllm:num_requests_running") > 0);
+    untilAtWork(victim);
     victim.kill();
     int whole = 0;
     for (CompletableFuture<HttpResponse<String>> answer : answers) {
