@@ -171,12 +171,12 @@ public final class ServeFlags implements ConfigLoader {
       if (first) {
         replica.put("name", pair[0]);
         replica.put("url", pair[1]);
-      } else if (pair[0].equals("model")) {
-        models.add(pair[1]);
-      } else if (pair[0].equals("lora")) {
-        loras.add(pair[1]);
       } else {
-        replica.put(pair[0], value(pair[1]));
+        switch (pair[0]) {
+          case "model", "models" -> models.add(pair[1]);
+          case "lora", "loras" -> loras.add(pair[1]);
+          default -> replica.put(pair[0], value(pair[1]));
+        }
       }
       first = false;
     }

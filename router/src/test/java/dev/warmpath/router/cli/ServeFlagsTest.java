@@ -35,7 +35,7 @@ class ServeFlagsTest {
                 "--set",
                 "timeouts.connect-ms=5",
                 "--replica",
-                "a=http://h:1,events=tcp://h:2,replay=tcp://h:3,bind=true,ranks=2,dialect=sglang,event-format=dynamo,lora=fr=lora/fr,lora=en=lora/en,load-back-tokens=0,model=m,model=n",
+                "a=http://h:1,events=tcp://h:2,replay=tcp://h:3,bind=true,ranks=2,dialect=sglang,event-format=dynamo,lora=fr=lora/fr,lora=en=lora/en,load-back-tokens=0,model=m,models=n",
                 "--replica",
                 "b=http://h:4")
             .config();
