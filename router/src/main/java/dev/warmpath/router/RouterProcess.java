@@ -340,6 +340,7 @@ public final class RouterProcess implements AutoCloseable {
         limit,
         () -> running().timeouts(),
         environment.nanoClock(),
+        () -> lifecycle.stage() == Lifecycle.Stage.CLOSING,
         () -> RESETS_A_REQUEST * running().limits().requests());
   }
 

@@ -9,6 +9,8 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.http.HttpResponse;
@@ -42,6 +44,39 @@ class ShutdownTest {
     closing.join(Rig.PATIENCE.toMillis());
     assertThat(closing.isAlive()).isFalse();
     rig.vertx().close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  /** As pools of clients open one in advance, or for a request that another one takes. */
+  @Test
+  void connectionThatWasOpenedBeforeIsServedThoughItIsUnused() throws Exception {
+    Rig rig = new Rig(1, tree -> tree.set("shutdown.deadline-ms", 60_000, "test"));
+    Backend backend = rig.backends.get(0);
+    AtomicReference<Runnable> finish = new AtomicReference<>();
+    backend.script = (request, body) -> finish.set(() -> request.response().end("{}"));
+    CompletableFuture<HttpResponse<byte[]>> first = rig.chatLater(BODY);
+    Rig.until(() -> finish.get() != null);
+    backend.script = (request, body) -> request.response().end("{}");
+    try (RawClient unused = new RawClient(rig.router.port())) {
+      Rig.until(() -> rig.metrics().get("warmpath_connections") == 2);
+      Thread closing = new Thread(rig.router::close);
+      closing.start();
+      Rig.until(() -> isRefused(rig));
+      unused.post("/v1/completions", BODY);
+      assertThat(unused.readUntil("\r\n\r\n")).contains(" 200 ").contains("connection: close");
+      finish.get().run();
+      assertThat(first.join().statusCode()).isEqualTo(200);
+      closing.join(Rig.PATIENCE.toMillis());
+    }
+    rig.vertx().close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  /** A request on a connection of its own. */
+  private static boolean isRefused(Rig rig) {
+    try (RawClient late = new RawClient(rig.router.port())) {
+      return late.post("/v1/completions", BODY).readUntil("\r\n\r\n").contains(" 503 ");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

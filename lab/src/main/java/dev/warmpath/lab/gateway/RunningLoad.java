@@ -22,6 +22,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -29,6 +30,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -273,6 +276,8 @@ final class RunningLoad implements AutoCloseable {
 
       private static final int IDLE = -1;
       private static final int OK = 200;
+      private static final int MOST_TOLD = 1_024;
+      private static final Pattern CODE = Pattern.compile("\"code\":\"(\\w+)\"");
 
       private final RunningLoad load;
       private final LoadConnections connections;
@@ -281,6 +286,7 @@ final class RunningLoad implements AutoCloseable {
       private int status;
       private boolean keepAlive;
       private boolean begun;
+      private final StringBuilder refusal = new StringBuilder();
       private final StreamEnd end = new StreamEnd();
 
       Connection(RunningLoad load, LoadConnections connections, Channel channel) {
@@ -292,6 +298,7 @@ final class RunningLoad implements AutoCloseable {
       void send(int number) {
         this.number = number;
         begun = false;
+        refusal.setLength(0);
         end.reset();
         load.times().sent(number, System.nanoTime());
         ChannelFuture unused = channel.writeAndFlush(load.bytes(number), channel.voidPromise());
@@ -353,13 +360,22 @@ final class RunningLoad implements AutoCloseable {
           begun = true;
           load.times().firstByte(number, System.nanoTime());
         }
+        if (status != OK && refusal.length() < MOST_TOLD) {
+          refusal.append(body.toString(StandardCharsets.UTF_8));
+        }
         end.read(body);
+      }
+
+      /** The status, and why, as an error's {@code code} tells. */
+      private String refusal() {
+        Matcher code = CODE.matcher(refusal);
+        return "status " + status + (code.find() ? " " + code.group(1) : "");
       }
 
       private void ended() {
         int answered = number;
         if (status != OK) {
-          load.failed(answered, "status " + status);
+          load.failed(answered, refusal());
         } else if (!begun || (load.streamed() && !end.isDone())) {
           load.failed(answered, "incomplete answer");
         } else {

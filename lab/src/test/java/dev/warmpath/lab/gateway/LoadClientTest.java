@@ -1,5 +1,6 @@
 package dev.warmpath.lab.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
@@ -55,21 +56,22 @@ class LoadClientTest {
   }
 
   @Test
-  void errorsAreNamedByTheirStatus() throws Exception {
+  void errorsAreNamedByTheirStatusAndCode() throws Exception {
+    byte[] refusal = "{\"error\":{\"code\":\"overloaded\"}}".getBytes(UTF_8);
     HttpServer server = HttpServer.create(loopback(0), 0);
     server.createContext(
         "/",
         exchange -> {
           exchange.getRequestBody().readAllBytes();
-          exchange.sendResponseHeaders(503, 2);
+          exchange.sendResponseHeaders(503, refusal.length);
           try (OutputStream body = exchange.getResponseBody()) {
-            body.write(new byte[] {'{', '}'});
+            body.write(refusal);
           }
         });
     server.start();
     try {
       LoadTimes times = run(List.of(server.getAddress().getPort()), 5, false, LONG);
-      assertThat(times.failures(0)).containsEntry("status 503", 5).hasSize(1);
+      assertThat(times.failures(0)).containsEntry("status 503 overloaded", 5).hasSize(1);
     } finally {
       server.stop(0);
     }

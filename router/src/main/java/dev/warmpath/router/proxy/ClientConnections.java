@@ -42,6 +42,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -117,6 +118,7 @@ public final class ClientConnections {
   private final IntSupplier limit;
   private final Supplier<RouterConfig.Timeouts> timeouts;
   private final LongSupplier nanoClock;
+  private final BooleanSupplier closing;
   private final ResetBudget resets;
   private final AtomicInteger count = new AtomicInteger();
   private final AtomicInteger unread = new AtomicInteger();
@@ -127,16 +129,19 @@ public final class ClientConnections {
    * No connections yet.
    *
    * @param limit how many may be open
+   * @param closing whether requests on connections that are new from now on are refused
    * @param resets how many requests a client may take back
    */
   public ClientConnections(
       IntSupplier limit,
       Supplier<RouterConfig.Timeouts> timeouts,
       LongSupplier nanoClock,
+      BooleanSupplier closing,
       IntSupplier resets) {
     this.limit = limit;
     this.timeouts = timeouts;
     this.nanoClock = nanoClock;
+    this.closing = closing;
     this.resets = new ResetBudget(resets, nanoClock);
     for (Closed reason : Closed.values()) {
       closed.put(reason, new LongAdder());
@@ -291,9 +296,9 @@ public final class ClientConnections {
     return true;
   }
 
-  /** Whether an earlier request on the same connection was answered. */
-  public boolean isReused(HttpServerRequest request) {
-    return of(request.connection()).served;
+  /** Whether the request's connection was opened while new ones were refused. */
+  public boolean isLate(HttpServerRequest request) {
+    return of(request.connection()).late;
   }
 
   /**
@@ -345,8 +350,8 @@ public final class ClientConnections {
     private final Channel channel;
     private long idleNanos = nanoClock.getAsLong();
     private long patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().requestHeadMs());
+    private final boolean late = closing.getAsBoolean();
     private int requests;
-    private boolean served;
     private boolean ending;
     private boolean leaving;
     private boolean last;
@@ -425,7 +430,6 @@ public final class ClientConnections {
 
     private void ended(HttpServerRequest request, long beganNanos) {
       requests--;
-      served = true;
       idleNanos = nanoClock.getAsLong();
       patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().keepAliveMs());
       if (!request.response().headWritten()) {

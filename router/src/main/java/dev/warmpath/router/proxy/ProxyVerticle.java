@@ -341,9 +341,9 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
-  /** A connection that was not told to go elsewhere has a request that it sent in good faith. */
+  /** A connection that was open before was not told to go elsewhere, used or not. */
   private boolean isRefused(HttpServerRequest request) {
-    return lifecycle().stage() == Lifecycle.Stage.CLOSING && !connections().isReused(request);
+    return lifecycle().stage() == Lifecycle.Stage.CLOSING && connections().isLate(request);
   }
 
   /** Has the client connect elsewhere for its next request; its streams may end in their time. */
