@@ -112,8 +112,7 @@ class ReloadTest {
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
       assertThat(requests(rig)).as("one more").isEqualTo(3);
       rig.backends.forEach(backend -> backend.script = (request, body) -> {});
-      rig.write(tree ->
-          tree.set("timeouts.total-ms", 200, "test").set("health.fall", 1, "test"));
+      rig.write(tree -> tree.set("timeouts.total-ms", 200, "test").set("health.fall", 1, "test"));
       rig.router.reload("test");
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(504);
       rig.backends.get(0).health = 500;

@@ -88,8 +88,7 @@ class FleetWatchTest {
                     .set("health.metrics-interval-ms", 20, "test")),
         replicas,
         null,
-        new Environment(
-            Clock.systemUTC(), nanos::get, new Random(1), null));
+        new Environment(Clock.systemUTC(), nanos::get, new Random(1), null));
   }
 
   private void pass(int seconds) {
