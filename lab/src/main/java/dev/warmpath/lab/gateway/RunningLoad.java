@@ -286,7 +286,7 @@ final class RunningLoad implements AutoCloseable {
       private int status;
       private boolean keepAlive;
       private boolean begun;
-      private final StringBuilder refusal = new StringBuilder();
+      private final StringBuilder told = new StringBuilder();
       private final StreamEnd end = new StreamEnd();
 
       Connection(RunningLoad load, LoadConnections connections, Channel channel) {
@@ -298,7 +298,7 @@ final class RunningLoad implements AutoCloseable {
       void send(int number) {
         this.number = number;
         begun = false;
-        refusal.setLength(0);
+        told.setLength(0);
         end.reset();
         load.times().sent(number, System.nanoTime());
         ChannelFuture unused = channel.writeAndFlush(load.bytes(number), channel.voidPromise());
@@ -360,15 +360,15 @@ final class RunningLoad implements AutoCloseable {
           begun = true;
           load.times().firstByte(number, System.nanoTime());
         }
-        if (status != OK && refusal.length() < MOST_TOLD) {
-          refusal.append(body.toString(StandardCharsets.UTF_8));
+        if (status != OK && told.length() < MOST_TOLD) {
+          told.append(body.toString(StandardCharsets.UTF_8));
         }
         end.read(body);
       }
 
       /** The status, and why, as an error's {@code code} tells. */
       private String refusal() {
-        Matcher code = CODE.matcher(refusal);
+        Matcher code = CODE.matcher(told);
         return "status " + status + (code.find() ? " " + code.group(1) : "");
       }
 
