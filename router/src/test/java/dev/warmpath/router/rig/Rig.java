@@ -43,7 +43,7 @@ public final class Rig implements AutoCloseable {
     this(replicas, change, replicas);
   }
 
-  /** Waits at its start until so many replicas are up. */
+  /** Waits at its start until at least so many replicas are up. */
   public Rig(int replicas, UnaryOperator<ConfigTree> change, int up) {
     this(replicas, change, up, null);
   }
@@ -92,7 +92,7 @@ public final class Rig implements AutoCloseable {
     } catch (ConfigException e) {
       throw new IllegalStateException(e);
     }
-    until(() -> up() == up);
+    until(() -> up() >= up);
   }
 
   public Rig(int replicas) {
