@@ -442,7 +442,8 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private PickerVerticle newPicker(ProxyContext proxy, PickerMetrics metrics) {
-    PickerVerticle picker = new PickerVerticle(proxy, core.fleet(), metrics, pickerTls);
+    PickerVerticle picker =
+        new PickerVerticle(proxy, core.fleet(), pickerConnections, metrics, pickerTls);
     pickers.add(picker);
     return picker;
   }

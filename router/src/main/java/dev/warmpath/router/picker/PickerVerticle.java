@@ -10,6 +10,7 @@ import dev.warmpath.router.picker.Wire.Reader;
 import dev.warmpath.router.picker.Wire.Writer;
 import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.proxy.BodyRoom;
+import dev.warmpath.router.proxy.ClientConnections;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.RequestIds;
 import dev.warmpath.router.proxy.RoutedRequest;
@@ -66,6 +67,7 @@ public final class PickerVerticle extends VerticleBase {
 
   private final ProxyContext proxy;
   private final Fleet fleet;
+  private final ClientConnections connections;
   private final PickerMetrics metrics;
   private final @Nullable ServerTls tls;
   private final Set<Picking> open = new LinkedHashSet<>();
@@ -75,13 +77,19 @@ public final class PickerVerticle extends VerticleBase {
   /**
    * An event loop that is not running yet.
    *
+   * @param connections those of the gateways
    * @param tls null for clear text
    */
   public PickerVerticle(
-      ProxyContext proxy, Fleet fleet, PickerMetrics metrics, @Nullable ServerTls tls) {
+      ProxyContext proxy,
+      Fleet fleet,
+      ClientConnections connections,
+      PickerMetrics metrics,
+      @Nullable ServerTls tls) {
     this.tls = tls;
     this.proxy = proxy;
     this.fleet = fleet;
+    this.connections = connections;
     this.metrics = metrics;
   }
 
@@ -91,6 +99,7 @@ public final class PickerVerticle extends VerticleBase {
     shared =
         new Picking.Shared(
             proxy,
+            connections,
             metrics,
             endpoints,
             new RequestIds(proxy.random()),
@@ -138,6 +147,9 @@ public final class PickerVerticle extends VerticleBase {
     if (request.version() != HttpVersion.HTTP_2) {
       request.response().setStatusCode(505).end();
       return;
+    }
+    if (proxy.admission().lifecycle().isLeaving()) {
+      connections.leave(vertx, request, proxy.config().timeouts().totalMs());
     }
     Picking.Shared with = shared;
     if (ExtProc.PROCESS.equals(request.path()) && with != null) {

@@ -17,6 +17,7 @@ import dev.warmpath.router.picker.PickerVerticle.PickerMetrics;
 import dev.warmpath.router.picker.PickerVerticle.PickerMetrics.Pick;
 import dev.warmpath.router.proxy.AnswerWatch;
 import dev.warmpath.router.proxy.ApiError;
+import dev.warmpath.router.proxy.ClientConnections;
 import dev.warmpath.router.proxy.ClientModel;
 import dev.warmpath.router.proxy.ContentCoding;
 import dev.warmpath.router.proxy.Headers;
@@ -91,6 +92,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   /** What the pickings of one event loop share. */
   record Shared(
       ProxyContext proxy,
+      ClientConnections connections,
       PickerMetrics metrics,
       Endpoints endpoints,
       RequestIds ids,
@@ -118,6 +120,10 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
   private final Shared shared;
   private final ProxyContext proxy;
   private final GrpcCall call;
+
+  /** Whether its connection was opened while new ones are refused. */
+  private final boolean isOnLateConnection;
+
   private final TimeLimit limit = new TimeLimit();
 
   private State state = State.HEAD;
@@ -166,6 +172,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
                 Integer.MAX_VALUE,
                 (long) proxy.config().limits().bodyBytes() + MESSAGE_BYTES_BESIDES_BODY);
     this.call = new GrpcCall(request, longest, proxy.admission().bodies(), this);
+    this.isOnLateConnection = shared.connections().isLate(request);
   }
 
   void begin() {
@@ -338,7 +345,7 @@ final class Picking implements GrpcCall.Listener, RoutedRequest.Listener {
       return ApiError.noCandidate(DispatchResult.Cause.NO_REPLICA, null);
     }
     Lifecycle lifecycle = proxy.admission().lifecycle();
-    if (lifecycle.stage() == Lifecycle.Stage.CLOSING) {
+    if (isOnLateConnection) {
       return ApiError.shuttingDown();
     }
     if (proxy.admission().heap().isFull()) {

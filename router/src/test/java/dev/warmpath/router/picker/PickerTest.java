@@ -51,6 +51,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -796,26 +797,42 @@ class PickerTest {
     leaving.start();
     Rig.until(() -> watch.messages.size() == 2);
     assertThat(watch.messages.get(1)).containsExactly(8, 2);
-    ImmediateResponse[] late = new ImmediateResponse[1];
     Rig.until(() -> {
-      try {
-        Gateway.Stream stream = gateway.open();
-        stream.head("GET", "/v1/models", true);
-        ProcessingResponse answer = stream.await(0);
-        late[0] = answer.hasImmediateResponse() ? answer.getImmediateResponse() : null;
-        stream.reset();
-        return late[0] != null;
-      } catch (Exception e) {
-        throw new IllegalStateException(e);
+      try (Gateway other = new Gateway(rig, gateway.port())) {
+        return refused(other) != null;
       }
     });
-    assertThat(late[0].getStatus().getCodeValue()).isEqualTo(503);
-    assertThat(Gateway.headers(late[0].getHeaders()))
+
+    Gateway.Stream next = gateway.open();
+    next.post(CHAT).body(BODY, true);
+    assertThat(next.picked(0)).as("its connection was there before").isEqualTo(endpoint(0));
+    next.answerHead(200, "application/json", false).answer("{" + USAGE + "}", true);
+    Rig.until(() -> next.answers.stream().anyMatch(ProcessingResponse::hasResponseBody));
+    AtomicReference<ImmediateResponse> late = new AtomicReference<>();
+    Rig.until(() -> {
+      late.set(refused(gateway));
+      return late.get() != null;
+    });
+    assertThat(late.get().getStatus().getCodeValue()).isEqualTo(503);
+    assertThat(Gateway.headers(late.get().getHeaders()))
         .containsEntry("x-llm-d-request-dropped-reason", "rejected-shutting-down");
     assertThat(leaving.isAlive()).isTrue();
     begun.answerHead(200, "application/json", false).answer("{" + USAGE + "}", true);
     Rig.until(() -> begun.answers.stream().anyMatch(ProcessingResponse::hasResponseBody));
     leaving.join();
+  }
+
+  /** How a gateway's next request is refused; null if it is not. */
+  private static ImmediateResponse refused(Gateway gateway) {
+    try {
+      Gateway.Stream stream = gateway.open();
+      stream.post(CHAT).body(BODY, true);
+      ProcessingResponse answer = stream.await(0);
+      stream.reset();
+      return answer.hasImmediateResponse() ? answer.getImmediateResponse() : null;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** As gateways write them that have no bytes, in whatever case; of two, the bytes count. */
