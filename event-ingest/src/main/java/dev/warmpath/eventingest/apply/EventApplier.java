@@ -338,7 +338,6 @@ public final class EventApplier {
 
   /** Forgets what the engine holds, not how it keeps it. */
   public void clear() {
-    counters.add(StreamCounter.CLEARS);
     SharedStore own = own();
     if (own == null) {
       index.cleared(slot);
@@ -348,6 +347,7 @@ public final class EventApplier {
     suspended(0);
     chunks.forget();
     wanted = null;
+    counters.add(StreamCounter.CLEARS);
   }
 
   /**

@@ -455,7 +455,7 @@ public final class EngineStream {
       cache.forgetSuspended();
       updateTrust();
     }
-    if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
+    if (judge.isOverPredicted(trust().trust() == Trust.EXACT, cache.suspendedNanos())) {
       String remedy = source.rules().remedy();
       suspend(
           "the engine keeps reusing less than the index shows"

@@ -57,7 +57,6 @@ final class KnownCache {
 
   private long nextWarningNanos;
 
-  /** When blocks were last suspended; only answers to requests sent later may confirm them. */
   private long suspendedNanos;
 
   KnownCache(
@@ -78,6 +77,11 @@ final class KnownCache {
 
   TrustState trust() {
     return trust;
+  }
+
+  /** When blocks were last suspended; only answers to requests sent later say anything of them. */
+  long suspendedNanos() {
+    return suspendedNanos;
   }
 
   boolean isConnected() {

@@ -79,15 +79,19 @@ final class ReuseJudge {
    * Lets time pass; whether the engine is over-predicted so often that it matters.
    *
    * @param believed whether the index is believed for the engine now
+   * @param suspendedNanos when it was last not: what was predicted earlier is not believed since,
+   *     and proves nothing of what is
    */
-  boolean isOverPredicted(boolean believed) {
+  boolean isOverPredicted(boolean believed, long suspendedNanos) {
     long now = nanoClock.getAsLong();
     if (now - windowBeganNanos >= WINDOW.toNanos()) {
       begin(now);
     }
     while (!waiting.isEmpty() && now - waiting.getFirst().heardNanos() >= WAIT.toNanos()) {
       ShortHit hit = waiting.removeFirst();
-      if (believed && !(showsNamespaces && isExplained(hit))) {
+      if (believed
+          && hit.dispatchedNanos() - suspendedNanos > 0
+          && !(showsNamespaces && isExplained(hit))) {
         counters.add(StreamCounter.SHORT_HITS);
         shortHits++;
       }

@@ -95,6 +95,31 @@ class ReuseJudgeTest {
     assertThat(counters.get(StreamCounter.SHORT_HITS)).isEqualTo(5);
   }
 
+  /** A store is believed again as soon as what it held is suspended. */
+  @Test
+  void hitsOfOneLossCountUntilItIsActedOn() {
+    ReuseJudge judge = new ReuseJudge(true, counters, time);
+    long suspendedNanos = time.getAsLong();
+    for (int i = 0; i < ReuseJudge.SHORT_HITS; i++) {
+      time.pass(Duration.ofMillis(300));
+      judge.answered(new ReportedReuse(chain(), 0, HELD_TOKENS, time.getAsLong()));
+    }
+    time.pass(ReuseJudge.WAIT.minusMillis(1));
+    for (int i = 0; i < ReuseJudge.SHORT_HITS; i++) {
+      judge.answered(new ReportedReuse(chain(), 0, HELD_TOKENS, time.getAsLong()));
+    }
+    time.pass(Duration.ofMillis(1));
+    assertThat(judge.isOverPredicted(true, suspendedNanos)).isTrue();
+    suspendedNanos = time.getAsLong();
+    time.pass(ReuseJudge.WAIT);
+    assertThat(judge.isOverPredicted(true, suspendedNanos)).isFalse();
+    for (int i = 0; i < ReuseJudge.SHORT_HITS; i++) {
+      judge.answered(new ReportedReuse(chain(), 0, HELD_TOKENS, time.getAsLong()));
+    }
+    time.pass(ReuseJudge.WAIT);
+    assertThat(judge.isOverPredicted(true, suspendedNanos)).as("another loss").isTrue();
+  }
+
   @Test
   void reportedHitConfirmsWhatIsSuspended() {
     stream.suspend("a test");

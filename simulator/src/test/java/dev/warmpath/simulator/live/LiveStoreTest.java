@@ -130,10 +130,14 @@ final class LiveStoreTest {
     store.loseQuietly();
     round();
     double over = fleet.predictions("over");
-    until(() -> store.blocks().size() == PROMPTS * BLOCKS);
-    untilStoreHolds(PROMPTS * BLOCKS);
-    assertThat(round()).containsOnly(CACHED);
     assertThat(over).isBetween(1.0, 1.0 * PROMPTS);
+    until(() -> store.blocks().size() == PROMPTS * BLOCKS);
+    until(() -> fleet.metric("warmpath_store_blocks{", "pool") < PROMPTS * BLOCKS);
+    assertThat(round()).as("it holds them again").containsOnly(CACHED);
+    until(() -> fleet.metric("warmpath_store_blocks{", "pool") >= PROMPTS * (BLOCKS - 1));
+    double exact = fleet.predictions("exact");
+    assertThat(round()).as("as answers have shown").containsOnly(CACHED);
+    assertThat(fleet.predictions("exact")).isEqualTo(exact + PROMPTS);
     assertThat(fleet.predictions("over")).isEqualTo(over);
   }
 
