@@ -90,7 +90,7 @@ final class ReuseJudge {
     while (!waiting.isEmpty() && now - waiting.getFirst().heardNanos() >= WAIT.toNanos()) {
       ShortHit hit = waiting.removeFirst();
       if (believed
-          && hit.dispatchedNanos() - suspendedNanos > 0
+          && hit.dispatchedNanos() - suspendedNanos >= 0
           && !(showsNamespaces && isExplained(hit))) {
         counters.add(StreamCounter.SHORT_HITS);
         shortHits++;

@@ -35,7 +35,7 @@ public final class Load implements AutoCloseable {
                   + new String(response.body(), java.nio.charset.StandardCharsets.UTF_8));
         }
       } catch (Exception e) {
-        failures.add(e.toString());
+        failures.add(e + ", caused by " + e.getCause());
       }
     }
   }
