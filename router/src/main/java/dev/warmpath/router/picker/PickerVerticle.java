@@ -11,6 +11,7 @@ import dev.warmpath.router.picker.Wire.Writer;
 import dev.warmpath.router.prompt.LoopBudget;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.ClientConnections;
+import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.RequestIds;
 import dev.warmpath.router.proxy.RoutedRequest;
@@ -148,7 +149,8 @@ public final class PickerVerticle extends VerticleBase {
       request.response().setStatusCode(505).end();
       return;
     }
-    if (proxy.admission().lifecycle().isLeaving()) {
+    if (proxy.admission().lifecycle().stage() == Lifecycle.Stage.CLOSING) {
+      // not earlier: each request would come on a connection of its own, and stay on it
       connections.leave(vertx, request, proxy.config().timeouts().totalMs());
     }
     Picking.Shared with = shared;
