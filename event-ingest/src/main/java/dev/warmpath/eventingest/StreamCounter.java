@@ -49,7 +49,7 @@ public enum StreamCounter {
   WINDOW_BLOCKS("Blocks of a second attention window: not credited."),
   UNKNOWN_MEDIUM_BLOCKS("Blocks in storage of unknown kind."),
   UNKNOWN_GROUP_REMOVALS("Removals from a group without a store."),
-  SHORT_HITS("Hits shorter than the index showed, with nothing removed meanwhile."),
+  SHORT_HITS("Hits shorter than the index showed, with nothing removed or suspended meanwhile."),
   BLOCK_SIZE_CHANGES("Block size or lookahead changed within a lifetime: alarm.");
 
   private final String label = name().toLowerCase(Locale.ROOT);

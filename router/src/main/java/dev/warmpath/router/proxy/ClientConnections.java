@@ -296,7 +296,10 @@ public final class ClientConnections {
     return true;
   }
 
-  /** Whether the request's connection was opened while new ones were refused. */
+  /**
+   * Whether the request's connection was opened while new ones were refused. One that was open
+   * before was not told to go elsewhere, used or not.
+   */
   public boolean isLate(HttpServerRequest request) {
     return of(request.connection()).late;
   }

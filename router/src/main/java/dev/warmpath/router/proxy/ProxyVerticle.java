@@ -327,7 +327,7 @@ public final class ProxyVerticle extends VerticleBase {
     } else if (route.equals(Routes.REALTIME) && !Tunnel.isAskedFor(request)) {
       upgrade(request, "websocket");
       decline(request, Form.OPENAI, ApiError.upgradeRequired());
-    } else if (isRefused(request)) {
+    } else if (connections().isLate(request)) {
       decline(request, Form.of(route), ApiError.shuttingDown());
     } else if (proxy.admission().heap().isFull()) {
       decline(request, Form.of(route), ApiError.heapFull());
@@ -339,11 +339,6 @@ public final class ProxyVerticle extends VerticleBase {
       proxy.retries().earn();
       Objects.requireNonNull(loop).serve(arrival);
     }
-  }
-
-  /** A connection that was open before was not told to go elsewhere, used or not. */
-  private boolean isRefused(HttpServerRequest request) {
-    return lifecycle().stage() == Lifecycle.Stage.CLOSING && connections().isLate(request);
   }
 
   /** Has the client connect elsewhere for its next request; its streams may end in their time. */
